@@ -1,0 +1,51 @@
+//! Counting tokens: the seam, and the estimate that needs no vocabulary.
+
+/// A piece of a message, by what it costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fragment<'a> {
+    /// Text of the user, the model or a tool.
+    Text(&'a str),
+    /// Reasoning as text.
+    Thinking(&'a str),
+    /// Signatures and encrypted reasoning.
+    Opaque(&'a str),
+    /// Name of a called tool.
+    ToolName(&'a str),
+    /// Arguments of a call, as compact JSON.
+    ToolArguments(&'a str),
+    /// A picture.
+    Image,
+    /// A frame of a bitmap archive.
+    Frame,
+}
+
+/// Tokens of a picture, where nothing better is known.
+pub const IMAGE_TOKENS: u64 = 1_200;
+
+/// Tokens of a frame of a bitmap archive, where nothing better is known.
+pub const FRAME_TOKENS: u64 = 5_024;
+
+/// Counts tokens for one model. Immutable once made.
+pub trait TokenCounter: Send + Sync {
+    /// Tokens of one fragment.
+    fn count(&self, fragment: Fragment<'_>) -> u64;
+}
+
+/// A quarter of the UTF-8 bytes, rounded up: an estimate for every model.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByteEstimate;
+
+impl TokenCounter for ByteEstimate {
+    fn count(&self, fragment: Fragment<'_>) -> u64 {
+        match fragment {
+            Fragment::Text(text)
+            | Fragment::Thinking(text)
+            | Fragment::Opaque(text)
+            | Fragment::ToolName(text)
+            | Fragment::ToolArguments(text) => (text.len() as u64).div_ceil(4),
+            Fragment::Image => IMAGE_TOKENS,
+            Fragment::Frame => FRAME_TOKENS,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Sessions of a coding agent: what is remembered, and what of it a model sees.
+
+pub mod counter;
+pub mod entry;
+pub mod header;
+pub mod ids;
+pub mod json;
+pub mod message;
+pub mod model;
+pub mod store;
+pub mod time;
+pub mod usage;
+
+pub use counter::{ByteEstimate, Fragment, TokenCounter};
+pub use entry::{Entry, EntryKind};
+pub use header::Header;
+pub use ids::{ArtifactId, EntryId, Epoch, Generation, MethodId, SessionId, ToolCallId};
+pub use json::Json;
+pub use message::{AssistantMessage, Block, Content, Message};
+pub use model::{Api, Model, ModelRef};
+pub use store::{EntryReader, SessionStore, StoreError};
+pub use usage::Usage;
