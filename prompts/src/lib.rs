@@ -1,1 +1,123 @@
-//! TBD
+//! Every word that is sent to a model and that is not the user's.
+//!
+//! One Markdown file a prompt, compiled in; [`Prompts`] lets a user put words of their own in the place of each. A prompt may name
+//! values as `{{name}}`; what is put in is never looked at again, so that it arrives byte for byte.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+macro_rules! prompts {
+    ($( $(#[$meta:meta])* $variant:ident = $name:literal, )*) => {
+        /// A prompt by its name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Prompt {
+            $( $(#[$meta])* $variant, )*
+        }
+
+        impl Prompt {
+            /// All prompts.
+            pub const ALL: &'static [Prompt] = &[$( Prompt::$variant, )*];
+
+            /// The name: that of its file, without the ending.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $( Prompt::$variant => $name, )*
+                }
+            }
+
+            fn builtin(self) -> &'static str {
+                match self {
+                    $( Prompt::$variant => include_str!(concat!("../text/", $name, ".md")), )*
+                }
+            }
+        }
+    };
+}
+
+prompts! {
+    /// Around the summary of compacted history. Value: `summary`.
+    CompactionSummaryContext = "compaction-summary-context",
+    /// Around a handoff document. Value: `summary`.
+    HandoffSummaryContext = "handoff-summary-context",
+    /// Around the summary of a branch that was left. Value: `summary`.
+    BranchSummaryContext = "branch-summary-context",
+    /// Before a message that the user sent during work. Value: `message`.
+    SteeringNotice = "steering-notice",
+}
+
+/// The prompts in force: the built-in ones, and those that a user replaced.
+#[derive(Debug, Clone, Default)]
+pub struct Prompts {
+    replaced: BTreeMap<Prompt, Arc<str>>,
+}
+
+/// A name that no prompt has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no prompt `{0}`")]
+pub struct UnknownPrompt(pub String);
+
+impl Prompts {
+    /// Puts a user's words in the place of a prompt.
+    ///
+    /// # Errors
+    /// No prompt has that name.
+    pub fn replace(&mut self, name: &str, text: impl Into<Arc<str>>) -> Result<(), UnknownPrompt> {
+        let prompt = Prompt::ALL.iter().find(|prompt| prompt.name() == name);
+        let prompt = prompt.ok_or_else(|| UnknownPrompt(name.into()))?;
+        self.replaced.insert(*prompt, text.into());
+        Ok(())
+    }
+
+    /// The words of a prompt, without white space at the end.
+    pub fn text(&self, prompt: Prompt) -> &str {
+        self.replaced.get(&prompt).map_or_else(|| prompt.builtin(), |text| text).trim_end()
+    }
+
+    /// The words of a prompt with values put in. A value that the prompt does not name is left out; a name without a value
+    /// stays as it is.
+    pub fn render(&self, prompt: Prompt, values: &[(&str, &str)]) -> String {
+        let mut rest = self.text(prompt);
+        let mut out = String::with_capacity(
+            rest.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>(),
+        );
+        while let Some(open) = rest.find("{{") {
+            let Some(length) = rest[open..].find("}}") else { break };
+            let name = &rest[open + 2..open + length];
+            out.push_str(&rest[..open]);
+            match values.iter().find(|(key, _)| *key == name) {
+                Some((_, value)) => out.push_str(value),
+                None => out.push_str(&rest[open..open + length + 2]),
+            }
+            rest = &rest[open + length + 2..];
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_arrive_byte_for_byte() {
+        let mut prompts = Prompts::default();
+        prompts.replace("branch-summary-context", "a {{summary}} b {{other}}\n\n").unwrap();
+        let text = prompts
+            .render(Prompt::BranchSummaryContext, &[("summary", "{{summary}}\n\n\n| x |  ")]);
+        assert_eq!(text, "a {{summary}}\n\n\n| x |   b {{other}}");
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused() {
+        assert_eq!(Prompts::default().replace("poem", "x"), Err(UnknownPrompt("poem".into())));
+    }
+
+    #[test]
+    fn every_prompt_says_something() {
+        for prompt in Prompt::ALL {
+            assert!(!Prompts::default().text(*prompt).is_empty(), "{}", prompt.name());
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Sessions of a coding agent: what is remembered, and what of it a model sees.
 
+pub mod context;
 pub mod counter;
 pub mod entry;
 pub mod header;

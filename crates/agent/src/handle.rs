@@ -1,0 +1,170 @@
+//! The door to a running session. Clones are cheap; all of them reach the one task that owns the session.
+
+use std::sync::Arc;
+
+use longhand_session::context::SessionContext;
+use longhand_session::{StoreError, TokenCounter, ToolCallId};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::branch::Branch;
+use crate::client::ModelClient;
+use crate::command::{CloseError, PromptError, RunEnd, SessionCommand, UserInput};
+use crate::commit::{Commit, CommitError, Committed};
+use crate::compaction::CompactionResult;
+use crate::event::SessionEvent;
+use crate::maintenance::{MaintenanceError, ManualRequest};
+use crate::request::ToolSpec;
+use crate::subscription::Subscription;
+use crate::tool::ApprovalAnswer;
+
+/// What requests of a session are made with, at one moment.
+#[derive(Clone)]
+pub struct Live {
+    /// The model of the conversation.
+    pub client: Arc<dyn ModelClient>,
+    /// Segments of the system prompt.
+    pub system: Arc<[Arc<str>]>,
+    /// Tools that the model may call.
+    pub tools: Arc<[ToolSpec]>,
+    /// Tokens of system prompt and tool schemas, by the model's counter.
+    pub non_message_tokens: u64,
+}
+
+impl Live {
+    /// Counts tokens for the model of the conversation.
+    pub fn counter(&self) -> Arc<dyn TokenCounter> {
+        self.client.counter()
+    }
+}
+
+/// The door to a running session.
+#[derive(Clone)]
+pub struct SessionHandle {
+    commands: mpsc::Sender<SessionCommand>,
+    branch: watch::Receiver<Arc<Branch>>,
+    live: watch::Receiver<Arc<Live>>,
+}
+
+impl SessionHandle {
+    pub(crate) fn new(
+        commands: mpsc::Sender<SessionCommand>,
+        branch: watch::Receiver<Arc<Branch>>,
+        live: watch::Receiver<Arc<Live>>,
+    ) -> Self {
+        Self { commands, branch, live }
+    }
+
+    /// The active branch now.
+    pub fn snapshot(&self) -> Arc<Branch> {
+        self.branch.borrow().clone()
+    }
+
+    /// Model, system prompt and tools now.
+    pub fn live(&self) -> Arc<Live> {
+        self.live.borrow().clone()
+    }
+
+    /// Starts a run with a user's message, and waits until it has settled, maintenance included. The message is in the store
+    /// before anything else happens.
+    ///
+    /// # Errors
+    /// The prompt was not taken.
+    pub async fn prompt(&self, input: UserInput) -> Result<RunEnd, PromptError> {
+        self.ask(|reply| SessionCommand::Prompt(input, reply))
+            .await
+            .unwrap_or(Err(PromptError::Closed))
+    }
+
+    /// Delivers input before the next request of the running turn. Starts a run where none is going on.
+    pub async fn steer(&self, input: UserInput) {
+        self.tell(SessionCommand::Steer(input)).await;
+    }
+
+    /// Delivers input when the run would end. Starts a run where none is going on.
+    pub async fn follow_up(&self, input: UserInput) {
+        self.tell(SessionCommand::FollowUp(input)).await;
+    }
+
+    /// Takes back what is queued, steering first.
+    pub async fn take_queue(&self) -> Vec<UserInput> {
+        self.ask(SessionCommand::TakeQueue).await.unwrap_or_default()
+    }
+
+    /// Stops whatever runs: a pass first, else the turn.
+    pub async fn abort(&self) {
+        self.tell(SessionCommand::Abort).await;
+    }
+
+    /// Makes the context shorter now.
+    ///
+    /// # Errors
+    /// Why nothing was committed.
+    pub async fn compact(
+        &self,
+        request: ManualRequest,
+    ) -> Result<CompactionResult, MaintenanceError> {
+        self.ask(|reply| SessionCommand::Compact(request, reply))
+            .await
+            .unwrap_or(Err(MaintenanceError::Closed))
+    }
+
+    /// Uses another model from the next request on.
+    pub async fn set_model(&self, client: Arc<dyn ModelClient>) {
+        self.tell(SessionCommand::SetModel(client)).await;
+    }
+
+    /// Answers a question about a call.
+    pub async fn answer(&self, call: ToolCallId, answer: ApprovalAnswer) {
+        self.tell(SessionCommand::Answer(call, answer)).await;
+    }
+
+    /// Changes the session, if what the change expects still holds.
+    ///
+    /// # Errors
+    /// Nothing was changed.
+    pub async fn commit(&self, commit: Commit) -> Result<Committed, CommitError> {
+        self.ask(|reply| SessionCommand::Commit(Box::new(commit), reply))
+            .await
+            .unwrap_or(Err(CommitError::Closed))
+    }
+
+    /// Tells everyone who listens.
+    pub async fn emit(&self, event: SessionEvent) {
+        self.tell(SessionCommand::Emit(Box::new(event))).await;
+    }
+
+    /// Listens, from now on. `None` when the session is closed.
+    pub async fn subscribe(&self) -> Option<Subscription> {
+        self.ask(SessionCommand::Subscribe).await
+    }
+
+    /// The display transcript of the active branch: everything, with compactions in their place.
+    ///
+    /// # Errors
+    /// The store cannot be read. `None` when the session is closed.
+    pub async fn transcript(&self) -> Option<Result<SessionContext, Arc<StoreError>>> {
+        self.ask(SessionCommand::Transcript).await
+    }
+
+    /// Stops everything, writes everything, ends the session.
+    ///
+    /// # Errors
+    /// Part of the transcript could not be written.
+    pub async fn close(&self) -> Result<(), CloseError> {
+        self.ask(SessionCommand::Close).await.unwrap_or(Ok(()))
+    }
+
+    /// Sends a command. A closed session takes none, which is no failure of the caller.
+    async fn tell(&self, command: SessionCommand) {
+        let _ = self.commands.send(command).await;
+    }
+
+    async fn ask<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<T>) -> SessionCommand,
+    ) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).await.ok()?;
+        answer.await.ok()
+    }
+}
