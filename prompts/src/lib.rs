@@ -71,7 +71,10 @@ impl Prompts {
 
     /// The words of a prompt, without white space at the end.
     pub fn text(&self, prompt: Prompt) -> &str {
-        self.replaced.get(&prompt).map_or_else(|| prompt.builtin(), |text| text).trim_end()
+        match self.replaced.get(&prompt) {
+            Some(text) => text.trim_end(),
+            None => prompt.builtin().trim_end(),
+        }
     }
 
     /// The words of a prompt with values put in. A value that the prompt does not name is left out; a name without a value

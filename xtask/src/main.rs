@@ -1,2 +1,22 @@
-//! TBD
-fn main() {}
+//! What a maintainer runs: `cargo xtask <task>`.
+
+mod gen_session;
+mod vectors;
+
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Maintainer's tasks")]
+enum Task {
+    /// Copy the golden vectors that tests use into the crates
+    Vectors(vectors::Arguments),
+    /// Write a session file of a given size
+    GenSession(gen_session::Arguments),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Task::parse() {
+        Task::Vectors(arguments) => vectors::run(&arguments),
+        Task::GenSession(arguments) => gen_session::run(&arguments),
+    }
+}

@@ -37,7 +37,7 @@ pub enum Change {
     /// A compaction at the leaf, and the record of the pass that made it.
     Compaction(Box<CompactionDraft>),
     /// Entries changed in place, same ids and parents.
-    Patch(PatchSet),
+    Patch(Box<PatchSet>),
     /// The leaf moves to an entry, or before the first.
     MoveLeaf(Option<EntryId>),
 }

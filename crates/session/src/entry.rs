@@ -53,7 +53,7 @@ pub enum EntryKind {
     /// The title was changed.
     TitleChange(TitleChangeEntry),
     /// Tokens of a request that is not a turn.
-    ModelUsage(ModelUsageEntry),
+    ModelUsage(Box<ModelUsageEntry>),
     /// Any other type, kept as it came.
     Other(OtherEntry),
 }
@@ -331,7 +331,7 @@ fn read_kind(members: Members) -> EntryKind {
         "mode_change" => EntryKind::ModeChange(members.read(BASE)),
         "label" => EntryKind::Label(members.read(BASE)),
         "title_change" => EntryKind::TitleChange(members.read(BASE)),
-        "model_usage" => EntryKind::ModelUsage(members.read(BASE)),
+        "model_usage" => EntryKind::ModelUsage(Box::new(members.read(BASE))),
         _ => EntryKind::Other(OtherEntry { type_name, members: members.read(BASE) }),
     }
 }

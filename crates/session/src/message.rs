@@ -19,7 +19,7 @@ pub enum Message {
     /// What the program tells the model in the user's stead.
     Developer(UserMessage),
     /// What the model answered.
-    Assistant(AssistantMessage),
+    Assistant(Box<AssistantMessage>),
     /// What a tool answered.
     ToolResult(ToolResult),
     /// A shell command that the user ran, with its output.
@@ -294,14 +294,13 @@ impl<'de> Deserialize<'de> for Block {
         let Ok(members) = serde_json::from_str::<Members>(json.text()) else {
             return Ok(Self::Unknown(json));
         };
-        const TAG: &[&str] = &["type"];
         Ok(match members.tag("type").as_deref() {
-            Some("text") => Self::Text(members.read(TAG)),
-            Some("thinking") => Self::Thinking(members.read(TAG)),
-            Some("redactedThinking") => Self::RedactedThinking(members.read(TAG)),
-            Some("image") => Self::Image(members.read(TAG)),
-            Some("toolCall") => Self::ToolCall(members.read(TAG)),
-            Some("anthropicServerTool") => Self::ServerTool(members.read(TAG)),
+            Some("text") => Self::Text(members.read(&["type"])),
+            Some("thinking") => Self::Thinking(members.read(&["type"])),
+            Some("redactedThinking") => Self::RedactedThinking(members.read(&["type"])),
+            Some("image") => Self::Image(members.read(&["type"])),
+            Some("toolCall") => Self::ToolCall(members.read(&["type"])),
+            Some("anthropicServerTool") => Self::ServerTool(members.read(&["type"])),
             _ => Self::Unknown(json),
         })
     }
@@ -571,7 +570,7 @@ impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::User(m) | Self::Developer(m) => tagged(serializer, "role", self.role(), m),
-            Self::Assistant(m) => tagged(serializer, "role", self.role(), m),
+            Self::Assistant(m) => tagged(serializer, "role", self.role(), &**m),
             Self::ToolResult(m) => tagged(serializer, "role", self.role(), m),
             Self::BashExecution(m) => tagged(serializer, "role", self.role(), m),
             Self::PythonExecution(m) => tagged(serializer, "role", self.role(), m),
@@ -586,20 +585,19 @@ impl Serialize for Message {
 
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const TAG: &[&str] = &["role"];
         let members = Members::deserialize(deserializer)?;
         Ok(match members.tag("role").as_deref() {
-            Some("user") => Self::User(members.read(TAG)),
-            Some("developer") => Self::Developer(members.read(TAG)),
-            Some("assistant") => Self::Assistant(read_assistant(members)),
-            Some("toolResult") => Self::ToolResult(members.read(TAG)),
-            Some("bashExecution") => Self::BashExecution(members.read(TAG)),
-            Some("pythonExecution") => Self::PythonExecution(members.read(TAG)),
-            Some("fileMention") => Self::FileMention(members.read(TAG)),
-            Some("custom") => Self::Custom(members.read(TAG)),
-            Some("hookMessage") => Self::HookMessage(members.read(TAG)),
-            Some("branchSummary") => Self::BranchSummary(members.read(TAG)),
-            Some("compactionSummary") => Self::CompactionSummary(Box::new(members.read(TAG))),
+            Some("user") => Self::User(members.read(&["role"])),
+            Some("developer") => Self::Developer(members.read(&["role"])),
+            Some("assistant") => Self::Assistant(Box::new(read_assistant(members))),
+            Some("toolResult") => Self::ToolResult(members.read(&["role"])),
+            Some("bashExecution") => Self::BashExecution(members.read(&["role"])),
+            Some("pythonExecution") => Self::PythonExecution(members.read(&["role"])),
+            Some("fileMention") => Self::FileMention(members.read(&["role"])),
+            Some("custom") => Self::Custom(members.read(&["role"])),
+            Some("hookMessage") => Self::HookMessage(members.read(&["role"])),
+            Some("branchSummary") => Self::BranchSummary(members.read(&["role"])),
+            Some("compactionSummary") => Self::CompactionSummary(Box::new(members.read(&["role"]))),
             _ => Self::Unknown(members.into_json()),
         })
     }
