@@ -37,7 +37,7 @@ pub enum Change {
     /// A compaction at the leaf, and the record of the pass that made it.
     Compaction(Box<CompactionDraft>),
     /// Entries changed in place, same ids and parents.
-    Patch(Box<PatchSet>),
+    Patch(PatchSet),
     /// The leaf moves to an entry, or before the first.
     MoveLeaf(Option<EntryId>),
 }
@@ -80,7 +80,7 @@ pub struct PatchSet {
     /// The entries as they become.
     pub replace: Vec<Arc<Entry>>,
     /// The record of the pass that made it.
-    pub record: Option<crate::maintenance::MaintenanceRecord>,
+    pub record: Option<Box<crate::maintenance::MaintenanceRecord>>,
 }
 
 /// What a commit did.
