@@ -1,9 +1,9 @@
 //! Compaction as data: what is cut and kept, what a method makes of it, and the seam that methods implement.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+pub use longhand_session::FileOperations;
 use longhand_session::{EntryId, Json, Message, MethodId, Model};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -35,17 +35,6 @@ pub struct Preparation {
     pub previous_preserve_data: Option<Json>,
     /// Files that were read and changed in what is summarized.
     pub file_operations: FileOperations,
-}
-
-/// Paths of files that were touched, by how.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FileOperations {
-    /// Read.
-    pub read: BTreeSet<String>,
-    /// Written whole.
-    pub written: BTreeSet<String>,
-    /// Edited in place.
-    pub edited: BTreeSet<String>,
 }
 
 /// What is cut and what is kept of a branch.

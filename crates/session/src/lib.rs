@@ -3,6 +3,7 @@
 pub mod context;
 pub mod counter;
 pub mod entry;
+pub mod file_lists;
 pub mod header;
 pub mod ids;
 pub mod json;
@@ -14,6 +15,7 @@ pub mod usage;
 
 pub use counter::{ByteEstimate, Fragment, TokenCounter};
 pub use entry::{Entry, EntryKind};
+pub use file_lists::{FileLists, FileOperations};
 pub use header::Header;
 pub use ids::{ArtifactId, EntryId, Epoch, Generation, MethodId, SessionId, ToolCallId};
 pub use json::Json;
