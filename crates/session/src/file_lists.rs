@@ -74,10 +74,7 @@ impl FileOperations {
     pub fn lists(&self) -> FileLists {
         let modified: BTreeSet<&String> = self.written.union(&self.edited).collect();
         let read_only = self.read.iter().filter(|path| !modified.contains(path));
-        FileLists {
-            read_files: told(read_only),
-            modified_files: told(modified.iter().copied()),
-        }
+        FileLists { read_files: told(read_only), modified_files: told(modified.iter().copied()) }
     }
 }
 

@@ -91,7 +91,10 @@ fn lists_of_an_earlier_summary_are_carried_on() {
     operations.add_details(&serde_json::json!({"readFiles": "e"}).into());
     let lists = operations.lists();
     assert_eq!(lists.read_files, ["b"]);
-    assert_eq!(lists.details(), serde_json::json!({"readFiles": ["b"], "modifiedFiles": ["c", "d"]}).into());
+    assert_eq!(
+        lists.details(),
+        serde_json::json!({"readFiles": ["b"], "modifiedFiles": ["c", "d"]}).into()
+    );
 }
 
 #[test]

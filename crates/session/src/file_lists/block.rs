@@ -106,7 +106,13 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn write(&self, at: usize, depth: usize, marker: &dyn Fn(&str) -> &'static str, out: &mut String) {
+    fn write(
+        &self,
+        at: usize,
+        depth: usize,
+        marker: &dyn Fn(&str) -> &'static str,
+        out: &mut String,
+    ) {
         for (name, given) in &self.directories[at].files {
             let _ = writeln!(out, "{name}{}", marker(given));
         }
