@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 pub use longhand_session::FileOperations;
-use longhand_session::{EntryId, Json, Message, MethodId, Model};
+use longhand_session::{EntryId, Json, Message, MethodId, Model, Usage};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -67,6 +67,18 @@ pub struct CompactionResult {
     /// Data for the next compaction, by slot. Not part of events: frames are megabytes.
     #[serde(skip)]
     pub preserve_data: Option<Json>,
+    /// What making it cost, one item an answered request.
+    #[serde(skip)]
+    pub spent: Vec<Spent>,
+}
+
+/// What one request cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spent {
+    /// The model that answered, as `provider/id`.
+    pub model: String,
+    /// What it measured.
+    pub usage: Usage,
 }
 
 /// Why a pass runs.
