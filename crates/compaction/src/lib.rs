@@ -1,1 +1,9 @@
-//! TBD
+//! Compaction of a session: when it is due, what is cut and what is kept, and the methods that put something shorter in the place
+//! of history.
+//!
+//! Nothing here decides that a pass runs, and nothing here writes to a session.
+
+pub mod options;
+pub mod threshold;
+
+pub use options::Options;
