@@ -3,7 +3,9 @@
 //!
 //! Nothing here decides that a pass runs, and nothing here writes to a session.
 
+pub mod dialect;
 pub mod options;
+pub mod serialize;
 pub mod threshold;
 
 pub use options::Options;
