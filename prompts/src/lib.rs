@@ -44,6 +44,20 @@ prompts! {
     BranchSummaryContext = "branch-summary-context",
     /// Before a message that the user sent during work. Value: `message`.
     SteeringNotice = "steering-notice",
+    /// System prompt of every summary.
+    SummarizationSystem = "summarization-system",
+    /// Asks for the first summary of history.
+    CompactionSummary = "compaction-summary",
+    /// Asks for a summary that takes the place of an older one and what came after it.
+    CompactionUpdateSummary = "compaction-update-summary",
+    /// Asks for the dropped start of a turn whose end is kept.
+    CompactionTurnPrefix = "compaction-turn-prefix",
+    /// Asks for two or three sentences for people.
+    CompactionShortSummary = "compaction-short-summary",
+    /// Around the text of a bitmap archive that is worked into a summary. Value: `archiveText`.
+    SnapcompactArchiveContext = "snapcompact-archive-context",
+    /// Asks the model to resume after its context was condensed.
+    AutoContinue = "auto-continue",
 }
 
 /// The prompts in force: the built-in ones, and those that a user replaced.
