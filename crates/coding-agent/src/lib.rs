@@ -1,1 +1,12 @@
-//! TBD
+//! A headless coding agent: tools, settings, system prompt, a demo provider, and the wiring of all of them into one session.
+//!
+//! Nothing here draws or reads a terminal, and nothing asks the operating system for its environment: the binary hands it over
+//! as an [`Environment`].
+
+pub mod environment;
+pub mod places;
+pub mod settings;
+
+pub use environment::Environment;
+pub use places::Places;
+pub use settings::Settings;
