@@ -49,3 +49,21 @@ impl TokenCounter for ByteEstimate {
         }
     }
 }
+
+/// The UTF-8 bytes: no vocabulary makes more tokens of a text.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByteBound;
+
+impl TokenCounter for ByteBound {
+    fn count(&self, fragment: Fragment<'_>) -> u64 {
+        match fragment {
+            Fragment::Text(text)
+            | Fragment::Thinking(text)
+            | Fragment::Opaque(text)
+            | Fragment::ToolName(text)
+            | Fragment::ToolArguments(text) => text.len() as u64,
+            Fragment::Image => IMAGE_TOKENS,
+            Fragment::Frame => FRAME_TOKENS,
+        }
+    }
+}

@@ -7,10 +7,14 @@ pub mod file_lists;
 pub mod header;
 pub mod ids;
 pub mod json;
+pub mod llm;
 pub mod message;
 pub mod model;
+pub mod pairing;
 pub mod store;
+pub mod tiktoken;
 pub mod time;
+pub mod tokens;
 pub mod usage;
 
 pub use counter::{ByteEstimate, Fragment, TokenCounter};

@@ -60,7 +60,7 @@ pub fn upsert(summary: &str, block: &str) -> String {
     }
 }
 
-/// Directories by number, the root first. Flat, so that a path of a million parts costs no stack.
+/// Directories by number, the root first. Flat, so that a path of very many parts costs no stack.
 struct Tree<'a> {
     directories: Vec<Directory<'a>>,
     by_name: HashMap<(usize, &'a str), usize>,
