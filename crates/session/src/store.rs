@@ -246,7 +246,38 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// There is something in the place of a new session.
+    #[error("`{}` exists already; nothing was written", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line that was an entry when the session was opened is none any more.
+    #[error("`{}`, line {line}: the entry cannot be read", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A failed append could not be taken back: the file ends in part of a line, which the next write removes.
+    #[error("cannot append to `{}` ({append}), nor take back what was written of it", path.display())]
+    TornAppend {
+        /// The file.
+        path: PathBuf,
+        /// Why the append failed.
+        append: io::Error,
+        /// Why it could not be taken back.
+        #[source]
+        source: io::Error,
+    },
     /// An id that is not in the session.
     #[error("entry `{0}` not found")]
     UnknownEntry(EntryId),
+    /// A new entry with an id that the session has.
+    #[error("entry `{0}` exists already")]
+    DuplicateEntry(EntryId),
 }

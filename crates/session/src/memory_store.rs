@@ -1,0 +1,127 @@
+//! A session that lives only as long as its process.
+//!
+//! Behaves as a file does, without a place: what is appended can be read, refused changes change nothing. Never fails to write.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::entry::Entry;
+use crate::header::Header;
+use crate::id_source::{IdSource, SystemIds, fresh_entry_id};
+use crate::ids::EntryId;
+use crate::store::{
+    ChangeSet, Damage, EntryReader, IndexRow, Opened, Receipt, SessionStore, StoreError,
+};
+
+/// A store in memory.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStore {
+    header: Header,
+    entries: Vec<Arc<Entry>>,
+    by_id: HashMap<EntryId, usize>,
+    duplicate_ids: Vec<EntryId>,
+}
+
+impl MemoryStore {
+    /// A session without entries.
+    pub fn new(header: Header) -> Self {
+        Self { header, ..Self::default() }
+    }
+
+    /// A session with entries, such as an imported one. The last entry of an id owns it; earlier ones get a fresh id.
+    pub fn with_entries(header: Header, entries: impl IntoIterator<Item = Arc<Entry>>) -> Self {
+        let mut store = Self { header, entries: entries.into_iter().collect(), ..Self::default() };
+        let mut shadowed = Vec::new();
+        for (at, entry) in store.entries.iter().enumerate() {
+            shadowed.extend(store.by_id.insert(entry.id.clone(), at));
+        }
+        let ids = SystemIds::default();
+        for at in shadowed {
+            store.rename(at, &ids);
+        }
+        store
+    }
+
+    /// All entries, in the order of their arrival.
+    pub fn entries(&self) -> &[Arc<Entry>] {
+        &self.entries
+    }
+
+    fn rename(&mut self, at: usize, ids: &dyn IdSource) {
+        let id = fresh_entry_id(ids, |id| self.by_id.contains_key(id));
+        let old = std::mem::replace(&mut Arc::make_mut(&mut self.entries[at]).id, id.clone());
+        self.duplicate_ids.push(old);
+        self.by_id.insert(id, at);
+    }
+
+    fn index(&self, id: &EntryId) -> Result<usize, StoreError> {
+        self.by_id.get(id).copied().ok_or_else(|| StoreError::UnknownEntry(id.clone()))
+    }
+}
+
+impl EntryReader for MemoryStore {
+    fn read(&self, ids: &[EntryId]) -> Result<Vec<Arc<Entry>>, StoreError> {
+        ids.iter().map(|id| Ok(Arc::clone(&self.entries[self.index(id)?]))).collect()
+    }
+}
+
+impl SessionStore for MemoryStore {
+    fn open(&mut self) -> Result<Opened, StoreError> {
+        Ok(Opened {
+            header: self.header.clone(),
+            rows: self.entries.iter().map(|entry| IndexRow::from(&**entry)).collect(),
+            damage: Damage { lines: Vec::new(), duplicate_ids: self.duplicate_ids.clone() },
+            needs_rewrite: false,
+        })
+    }
+
+    fn append(&mut self, entries: &[Arc<Entry>]) -> Result<Receipt, StoreError> {
+        refuse_duplicates(entries, |id| self.by_id.contains_key(id))?;
+        for entry in entries {
+            self.by_id.insert(entry.id.clone(), self.entries.len());
+            self.entries.push(Arc::clone(entry));
+        }
+        Ok(Receipt::default())
+    }
+
+    fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {
+        for id in changes.replace.iter().map(|entry| &entry.id).chain(&changes.remove) {
+            self.index(id)?;
+        }
+        refuse_duplicates(&changes.append, |id| self.by_id.contains_key(id))?;
+        for entry in &changes.replace {
+            let at = self.index(&entry.id)?;
+            self.entries[at] = Arc::clone(entry);
+        }
+        let removed: HashSet<&EntryId> = changes.remove.iter().collect();
+        self.entries.retain(|entry| !removed.contains(&entry.id));
+        self.entries.extend(changes.append.iter().cloned());
+        self.by_id =
+            self.entries.iter().enumerate().map(|(at, entry)| (entry.id.clone(), at)).collect();
+        if let Some(header) = &changes.header {
+            self.header = header.clone();
+        }
+        Ok(Receipt::default())
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn location(&self) -> Option<&Path> {
+        None
+    }
+}
+
+/// Checks that each of `entries` brings an id of its own.
+pub(crate) fn refuse_duplicates(
+    entries: &[Arc<Entry>],
+    is_taken: impl Fn(&EntryId) -> bool,
+) -> Result<(), StoreError> {
+    let mut seen = HashSet::with_capacity(entries.len());
+    match entries.iter().find(|entry| is_taken(&entry.id) || !seen.insert(&entry.id)) {
+        Some(entry) => Err(StoreError::DuplicateEntry(entry.id.clone())),
+        None => Ok(()),
+    }
+}
