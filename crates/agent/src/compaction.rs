@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 pub use longhand_session::FileOperations;
+use longhand_session::model::Effort;
 use longhand_session::{EntryId, Json, Message, MethodId, Model, Usage};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -120,6 +121,20 @@ pub struct Job {
     pub non_message_tokens: u64,
     /// Further lines for the summarizer, from extensions.
     pub extra_context: Arc<[String]>,
+    /// How hard the session lets its model think; the default where nothing is known.
+    pub thinking: Thinking,
+}
+
+/// How hard a session lets its model think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Thinking {
+    /// Nothing was set.
+    #[default]
+    Inherit,
+    /// Not at all.
+    Off,
+    /// As hard as that, or as near as the model comes.
+    Level(Effort),
 }
 
 /// What kind of method it is.
