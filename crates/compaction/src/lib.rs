@@ -3,9 +3,12 @@
 //!
 //! Nothing here decides that a pass runs, and nothing here writes to a session.
 
+pub mod cut_point;
 pub mod dialect;
 pub mod options;
+pub mod prepare;
 pub mod serialize;
 pub mod threshold;
 
 pub use options::Options;
+pub use prepare::Preparer;
