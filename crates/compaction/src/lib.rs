@@ -7,6 +7,7 @@ pub mod cut_point;
 pub mod dialect;
 pub mod options;
 pub mod prepare;
+pub mod projection;
 pub mod serialize;
 pub mod threshold;
 

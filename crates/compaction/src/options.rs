@@ -1,5 +1,7 @@
 //! What can be set about compaction: plain data. Where settings come from, and what their keys are, is no concern of this crate.
 
+use std::time::Duration;
+
 use longhand_session::MethodId;
 
 /// What can be set about compaction. An operation reads its options once, at its start.
@@ -33,6 +35,33 @@ pub struct Options {
     pub remote_streaming_v2_enabled: bool,
     /// Tokens of messages that the streaming protocol keeps verbatim.
     pub v2_retained_message_budget: u64,
+    /// How failed requests of a pass that runs by itself are repeated.
+    pub retry: RetryOptions,
+}
+
+/// How failed requests are repeated when the failure may pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RetryOptions {
+    /// Whether they are.
+    pub enabled: bool,
+    /// How often at most.
+    pub max_retries: u32,
+    /// The wait before the first repetition; it doubles with each. A provider that asks for more gets more.
+    pub base_delay: Duration,
+    /// A request that would have to wait longer has failed.
+    pub max_delay: Duration,
+}
+
+impl Default for RetryOptions {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            max_retries: 10,
+            base_delay: Duration::from_millis(500),
+            max_delay: Duration::from_secs(300),
+        }
+    }
 }
 
 /// What an unset reserve does where it would fill more than half of the window.
@@ -62,6 +91,7 @@ impl Default for Options {
             remote_endpoint: None,
             remote_streaming_v2_enabled: true,
             v2_retained_message_budget: 64_000,
+            retry: RetryOptions::default(),
         }
     }
 }
