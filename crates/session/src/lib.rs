@@ -1,7 +1,10 @@
 //! Sessions of a coding agent: what is remembered, and what of it a model sees.
 
+pub mod archive;
 pub mod context;
 pub mod counter;
+pub mod data_url;
+mod digits;
 pub mod entry;
 pub mod file_lists;
 pub mod header;

@@ -45,7 +45,7 @@ pub fn convert(messages: &[Arc<Message>], prompts: &Prompts) -> Vec<Arc<Message>
             Message::Developer(m) => converted.push(attributed(message, m, Attribution::Agent)),
             Message::Assistant(m) => {
                 let next = messages.get(index + 1);
-                converted.extend(reply(message, m, is_followed_by_note(next)));
+                converted.extend(reply(message, m, is_interruption_note(next)));
             }
             Message::ToolResult(m) => converted.push(tool_result(message, m)),
             Message::BashExecution(m) => converted.extend(executions::bash(m)),
@@ -62,7 +62,7 @@ pub fn convert(messages: &[Arc<Message>], prompts: &Prompts) -> Vec<Arc<Message>
 }
 
 /// Whether the message is the note about interrupted thinking, which keeps the aborted reply before it in sight.
-pub(crate) fn is_followed_by_note(next: Option<&Arc<Message>>) -> bool {
+pub(crate) fn is_interruption_note(next: Option<&Arc<Message>>) -> bool {
     matches!(next.map(|next| &**next), Some(Message::Custom(m)) if m.custom_type == INTERRUPTED_THINKING)
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::digits::grouped;
 use crate::json::Json;
 
 /// The notice with the blank line before it; empty when nothing was cut.
@@ -141,19 +142,6 @@ fn range(range: &Value) -> Option<String> {
 
 fn count(facts: &Value, key: &str) -> Option<u64> {
     facts[key].as_u64()
-}
-
-/// A number with thousands separators.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Bytes in binary units.
