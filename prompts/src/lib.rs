@@ -58,6 +58,12 @@ prompts! {
     SnapcompactArchiveContext = "snapcompact-archive-context",
     /// Asks the model to resume after its context was condensed.
     AutoContinue = "auto-continue",
+    /// What the agent is and how it works. Value: `tools`, a list of names with a few words each.
+    SystemPrompt = "system-prompt",
+    /// Before the standing instructions of the user and the project.
+    SystemPromptRules = "system-prompt-rules",
+    /// Before the paths of instructions further down in the project.
+    SystemPromptNestedRules = "system-prompt-nested-rules",
 }
 
 /// The prompts in force: the built-in ones, and those that a user replaced.

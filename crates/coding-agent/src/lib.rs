@@ -3,6 +3,7 @@
 //! Nothing here draws or reads a terminal, and nothing asks the operating system for its environment: the binary hands it over
 //! as an [`Environment`].
 
+pub mod credentials;
 pub mod demo;
 pub mod environment;
 pub mod places;
