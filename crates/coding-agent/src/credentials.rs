@@ -16,7 +16,7 @@ use crate::places;
 use crate::settings::ProviderSettings;
 
 /// How long a command may take to print a key. Password managers wait for a person to unlock them.
-const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Where the keys of each provider come from.
 #[derive(Debug, Clone)]

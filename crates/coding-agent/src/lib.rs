@@ -3,11 +3,13 @@
 //! Nothing here draws or reads a terminal, and nothing asks the operating system for its environment: the binary hands it over
 //! as an [`Environment`].
 
+pub mod context_files;
 pub mod credentials;
 pub mod demo;
 pub mod environment;
 pub mod places;
 pub mod settings;
+pub mod system_prompt;
 
 pub use environment::Environment;
 pub use places::Places;

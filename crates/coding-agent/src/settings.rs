@@ -56,12 +56,12 @@ pub struct Loaded {
 pub fn load(sources: &Sources<'_>) -> Loaded {
     let mut reading = layers::Reading::default();
     reading.models_file(&sources.places.models_file());
-    reading.file(Origin::User(sources.places.config_file()), layers::Presence::Optional);
+    reading.file(&Origin::User(sources.places.config_file()), layers::Presence::Optional);
     if let Some(file) = places::project_config_file(sources.directory, sources.places) {
-        reading.file(Origin::Project(file), layers::Presence::Optional);
+        reading.file(&Origin::Project(file), layers::Presence::Optional);
     }
     for file in sources.overlays {
-        reading.file(Origin::Overlay(file.clone()), layers::Presence::Required);
+        reading.file(&Origin::Overlay(file.clone()), layers::Presence::Required);
     }
     for (variable, text) in sources.environment.with_prefix(layers::VARIABLE_PREFIX) {
         reading.variable(variable, text);

@@ -1,5 +1,7 @@
 //! The demo provider as a model client: what it does with requests, and that it keeps to the limits of its models.
 
+#![expect(clippy::unwrap_used, reason = "a set-up that fails is a test that fails")]
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -160,7 +162,7 @@ async fn a_reply_arrives_at_sixty_tokens_a_second() {
     // A piece counts at least one token, so that a reply takes no less than its own count.
     let tokens = reply.usage.as_ref().unwrap().output;
     assert!(started.elapsed() >= Duration::from_secs(tokens) / 60);
-    assert!(started.elapsed() < Duration::from_secs(60));
+    assert!(started.elapsed() < Duration::from_mins(1));
     assert!(deltas.len() > 20);
 }
 

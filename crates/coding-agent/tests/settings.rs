@@ -1,9 +1,14 @@
 //! Settings through their layers: who wins, what is left out, and what the user is told.
 
+#![expect(clippy::unwrap_used, reason = "a set-up that fails is a test that fails")]
+
 use std::path::PathBuf;
 
-use longhand_coding_agent::settings::{self, KEYS, Loaded, Origin, Problem, Sources};
+use longhand_coding_agent::settings::{self, KEYS, Loaded, ModelPrice, Origin, Problem, Sources};
 use longhand_coding_agent::{Environment, Places};
+
+/// Adds one layer.
+type Layer<'a> = &'a dyn Fn(&mut Desk);
 
 /// A user and a project in a folder of their own.
 struct Desk {
@@ -83,7 +88,7 @@ fn the_defaults_are_those_of_the_libraries() {
 fn a_higher_layer_wins_and_the_loser_is_remembered() {
     let mut desk = Desk::new();
     let overlay = desk.path("overlay.toml");
-    let layers: [(Origin, &dyn Fn(&mut Desk)); 5] = [
+    let layers: [(Origin, Layer); 5] = [
         (Origin::User(desk.path("home/config.toml")), &|desk| {
             desk.user("compaction.keepRecentTokens = 1");
         }),
@@ -249,7 +254,8 @@ fn endpoints_come_from_the_file_of_models_and_from_one_assignment() {
     let llama = &settings.providers["llama.cpp"];
     assert_eq!(llama.base_url.as_deref(), Some("http://127.0.0.1:2/v1"));
     assert_eq!(llama.models[0].context_window, Some(32_768));
-    assert_eq!(llama.models[0].cost.unwrap().input, 1.5);
+    let price = ModelPrice { input: 1.5, ..ModelPrice::default() };
+    assert_eq!(llama.models[0].cost, Some(price));
     assert_eq!(settings.tools.approval["bash"], "deny");
     let explained = loaded.resolved.explain_all();
     let headers = explained.iter().find(|one| one.name == "providers.llama.cpp.headers").unwrap();

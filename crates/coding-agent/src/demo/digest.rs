@@ -26,13 +26,9 @@ pub(super) fn digest(request: &Request) -> String {
         Some(Message::User(message) | Message::Developer(message)) => message.content.text(),
         _ => String::new(),
     };
-    let transcript = match between(&prompt, "<conversation>", "</conversation>") {
-        Some(text) => Transcript::of_text(text),
-        None => {
-            let history = request.messages.len().saturating_sub(1);
-            Transcript::of_messages(&request.messages[..history])
-        }
-    };
+    let history = &request.messages[..request.messages.len().saturating_sub(1)];
+    let transcript = between(&prompt, "<conversation>", "</conversation>")
+        .map_or_else(|| Transcript::of_messages(history), Transcript::of_text);
     let previous = between(&prompt, "<previous-summary>", "</previous-summary>").unwrap_or("");
     match request.options.purpose {
         Purpose::CompactionTurnPrefix => turn_prefix(&transcript),

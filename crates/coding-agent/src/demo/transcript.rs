@@ -50,16 +50,13 @@ impl Transcript {
             let start = TURN_STARTS.iter().find_map(|(label, speaker)| {
                 Some((paragraph.trim_start_matches('\n').strip_prefix(label)?, *speaker))
             });
-            match start {
-                Some((rest, next)) => {
-                    transcript.turn(speaker, &said);
-                    speaker = next;
-                    said = rest.into();
-                }
-                None => {
-                    said.push_str("\n\n");
-                    said.push_str(paragraph);
-                }
+            if let Some((rest, next)) = start {
+                transcript.turn(speaker, &said);
+                speaker = next;
+                said = rest.into();
+            } else {
+                said.push_str("\n\n");
+                said.push_str(paragraph);
             }
         }
         transcript.turn(speaker, &said);
@@ -94,7 +91,7 @@ impl Transcript {
         let text = text.trim();
         match speaker {
             Speaker::User if text.starts_with("<tool_response>") => {
-                self.turn(Speaker::Result, text)
+                self.turn(Speaker::Result, text);
             }
             Speaker::User if !text.is_empty() => {
                 self.requests.push(text.into());

@@ -36,21 +36,21 @@ impl Reading {
             self.problems.push(Problem::NotForModels { key, origin });
         }
         if let Some(providers) = providers {
-            self.value(vec!["providers".into()], providers, &origin);
+            self.value(&["providers".into()], providers, &origin);
         }
     }
 
     /// Takes a settings file.
-    pub(super) fn file(&mut self, origin: Origin, presence: Presence) {
+    pub(super) fn file(&mut self, origin: &Origin, presence: Presence) {
         let (Origin::Models(path)
         | Origin::User(path)
         | Origin::Project(path)
-        | Origin::Overlay(path)) = &origin
+        | Origin::Overlay(path)) = origin
         else {
             return;
         };
         let Some(table) = self.table(path, presence) else { return };
-        self.members(&[], table, &origin);
+        self.members(&[], table, origin);
     }
 
     /// Takes a variable, named by what follows the prefix. The case of its letters does not matter.
@@ -97,19 +97,19 @@ impl Reading {
         for (name, value) in table {
             let mut path = group.to_vec();
             path.push(name);
-            self.value(path, value, origin);
+            self.value(&path, value, origin);
         }
     }
 
-    fn value(&mut self, path: Vec<String>, value: Value, origin: &Origin) {
+    fn value(&mut self, path: &[String], value: Value, origin: &Origin) {
         let name = path.join(".");
         if let Some(found) = keys::find(&name) {
             let accepted = found.key.kind.accept(value);
             return self.found(found, accepted, origin);
         }
         match value {
-            Value::Table(table) if keys::is_group(&path) => self.members(&path, table, origin),
-            _ if keys::is_group(&path) => {
+            Value::Table(table) if keys::is_group(path) => self.members(path, table, origin),
+            _ if keys::is_group(path) => {
                 self.problems.push(Problem::ShadowsGroup { key: name, origin: origin.clone() });
             }
             _ => self.unknown(name, origin),
@@ -133,12 +133,11 @@ impl Reading {
             self.problems.push(Problem::NotForProjects { key, origin });
             return;
         }
-        match accepted {
-            Some(value) => self.resolved.set(found, origin, value),
-            None => {
-                let expected = found.key.kind.expected();
-                self.problems.push(Problem::WrongValue { key, origin, expected });
-            }
+        if let Some(value) = accepted {
+            self.resolved.set(found, origin, value);
+        } else {
+            let expected = found.key.kind.expected();
+            self.problems.push(Problem::WrongValue { key, origin, expected });
         }
     }
 

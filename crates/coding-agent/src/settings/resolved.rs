@@ -99,7 +99,7 @@ fn insert(table: &mut Table, path: &[&str], value: Value) {
 /// Makes the groups of a key that has no value, down to the first open name.
 fn open_groups(table: &mut Table, path: &[&str]) {
     let groups = path.iter().take(path.len() - 1).take_while(|name| !name.starts_with('<'));
-    groups.fold(Some(table), |table, name| member_table(table?, name));
+    let _ = groups.into_iter().try_fold(table, |table, name| member_table(table, name));
 }
 
 fn member_table<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Table> {
