@@ -1,1 +1,19 @@
-//! TBD
+//! When a session's context is made shorter, with which method, and what happens when that fails.
+//!
+//! [`Maintainer`] is the [`Maintenance`](longhand_agent::Maintenance) of a session. It knows methods only through their trait,
+//! measures and decides with the pure functions of [`longhand_compaction`], and changes a session only through
+//! [`commit`](longhand_agent::SessionHandle::commit).
+//!
+//! Built so far: the pass that the user asks for, and the pass after a run that left the context over its threshold. A failed or
+//! cut-off reply, the middle of a turn, the moment before a prompt and idle time start no pass yet.
+
+mod automatic;
+mod drafting;
+mod maintainer;
+mod manual;
+mod measure;
+mod order;
+mod progress;
+
+pub use maintainer::{Maintainer, Wiring};
+pub use measure::Measure;
