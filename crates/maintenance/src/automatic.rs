@@ -251,7 +251,7 @@ impl From<MethodError> for Failure {
     fn from(error: MethodError) -> Self {
         match error {
             MethodError::Cancelled => Self::Cancelled,
-            MethodError::Blocked(_) | MethodError::Failed { .. } => Self::Failed(error.to_string()),
+            error => Self::Failed(error.to_string()),
         }
     }
 }
