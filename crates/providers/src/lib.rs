@@ -1,1 +1,22 @@
-//! TBD
+//! Models over HTTP: requests out, event streams and clear errors in.
+//!
+//! [`OpenAiChat`] is a model behind any OpenAI-compatible server. Nothing here reads the environment or a settings file: keys come
+//! through [`longhand_agent::Credentials`], and never reach an error or a log.
+
+pub mod classify;
+pub mod cost;
+
+mod arguments;
+mod endpoint;
+mod event_stream;
+mod hint;
+mod http;
+mod openai_chat;
+mod output_limit;
+mod retry;
+mod sse;
+mod think_tags;
+
+pub use endpoint::{Endpoint, InvalidEndpoint};
+pub use http::Http;
+pub use openai_chat::{OpenAiChat, Timeouts};
