@@ -11,7 +11,7 @@ use regex::Regex;
 use reqwest::header::HeaderMap;
 
 /// The longest wait that headers and text state. Zero means now; `None` means that nothing was stated.
-pub(crate) fn wait(headers: &HeaderMap, text: &str, now: Timestamp) -> Option<Duration> {
+pub fn wait(headers: &HeaderMap, text: &str, now: Timestamp) -> Option<Duration> {
     from_headers(headers, now).max(from_text(text, now))
 }
 
@@ -47,7 +47,7 @@ fn from_headers(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
 }
 
 /// The longest wait that a text states. A time without a zone counts only where nothing else is stated.
-pub(crate) fn from_text(text: &str, now: Timestamp) -> Option<Duration> {
+pub fn from_text(text: &str, now: Timestamp) -> Option<Duration> {
     /// Phrases whose wait is a run of `<number> <unit>`, or one number of the unit in the second column.
     static PHRASES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         const SPAN: &str = r"~?\s*((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*)+)";

@@ -5,11 +5,11 @@
 
 pub mod classify;
 pub mod cost;
+pub mod hint;
 
 mod arguments;
 mod endpoint;
 mod event_stream;
-mod hint;
 mod http;
 mod openai_chat;
 mod output_limit;

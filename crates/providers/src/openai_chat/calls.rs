@@ -57,7 +57,6 @@ impl Calls {
         self.calls.iter()
     }
 
-
     /// The name of a call, as far as it has come.
     pub(crate) fn name(&self, call: usize) -> &str {
         self.calls.get(call).map_or("", |call| &call.name)

@@ -107,6 +107,15 @@ impl OpenAiChat {
         Self(Arc::new(inner))
     }
 
+    /// The body that is sent for a request, as long as no refusal asks for another form.
+    ///
+    /// # Errors
+    /// The prompt leaves too little of the context window for a reply.
+    pub fn body(&self, request: &Request) -> Result<Value, ModelError> {
+        let prompt_tokens = request::prompt_tokens(request, &*self.0.counter);
+        request::body(request, &self.0.model, prompt_tokens, Lessons::default())
+    }
+
     fn into_inner(self) -> Inner {
         let inner = &*self.0;
         Inner {

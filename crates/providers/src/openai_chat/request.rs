@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use longhand_agent::request::{Request, ToolChoice};
 use longhand_agent::{ModelError, ToolSpec};
-use longhand_session::{Block, Content, Fragment, Message, Model, TokenCounter};
+use longhand_session::tokens::{self, EncryptedReasoning};
+use longhand_session::{Fragment, Message, Model, TokenCounter};
 use serde_json::{Map, Value, json};
 
 use super::dialect::{Dialect, Quirk, ReasoningControl};
@@ -62,31 +63,12 @@ pub(crate) fn body(
 /// Tokens of the whole prompt by a local count. Linear in the prompt.
 pub(crate) fn prompt_tokens(request: &Request, counter: &dyn TokenCounter) -> u64 {
     let text = |text: &str| counter.count(Fragment::Text(text));
-    let block = |block: &Block| match block {
-        Block::Text(block) => text(&block.text),
-        Block::Thinking(block) => counter.count(Fragment::Thinking(&block.thinking)),
-        Block::Image(_) => counter.count(Fragment::Image),
-        Block::ToolCall(call) => {
-            counter.count(Fragment::ToolName(&call.name))
-                + counter.count(Fragment::ToolArguments(call.arguments.text()))
-        }
-        Block::RedactedThinking(_) | Block::ServerTool(_) | Block::Unknown(_) => 0,
-    };
-    let message = |message: &Arc<Message>| match &**message {
-        Message::User(user) | Message::Developer(user) => match &user.content {
-            Content::Text(content) => text(content),
-            Content::Blocks(blocks) => blocks.iter().map(block).sum(),
-        },
-        Message::Assistant(assistant) => assistant.content.iter().map(block).sum(),
-        Message::ToolResult(result) => result.content.iter().map(block).sum(),
-        _ => 0,
-    };
     let tool = |tool: &ToolSpec| {
         text(&tool.name) + text(&tool.description) + text(&tool.parameters.to_string())
     };
     request.system.iter().map(|segment| text(segment)).sum::<u64>()
-        + request.messages.iter().map(message).sum::<u64>()
         + request.tools.iter().map(tool).sum::<u64>()
+        + tokens::count_messages(counter, &request.messages, EncryptedReasoning::Excluded)
 }
 
 fn system(segments: &[Arc<str>], dialect: &Dialect) -> Vec<Value> {
