@@ -64,6 +64,22 @@ prompts! {
     SystemPromptRules = "system-prompt-rules",
     /// Before the paths of instructions further down in the project.
     SystemPromptNestedRules = "system-prompt-nested-rules",
+    /// What a model is told of the tool `read`.
+    ToolRead = "tool-read",
+    /// What a model is told of the tool `write`.
+    ToolWrite = "tool-write",
+    /// What a model is told of the tool `edit`.
+    ToolEdit = "tool-edit",
+    /// What a model is told of the tool `bash`.
+    ToolBash = "tool-bash",
+    /// What a model is told of the tool `grep`.
+    ToolGrep = "tool-grep",
+    /// What a model is told of the tool `glob`.
+    ToolGlob = "tool-glob",
+    /// What a model is told of the tool `ls`.
+    ToolLs = "tool-ls",
+    /// What a model is told of the tool `todo`.
+    ToolTodo = "tool-todo",
 }
 
 /// The prompts in force: the built-in ones, and those that a user replaced.

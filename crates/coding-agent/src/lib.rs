@@ -3,6 +3,7 @@
 //! Nothing here draws or reads a terminal, and nothing asks the operating system for its environment: the binary hands it over
 //! as an [`Environment`].
 
+pub mod approval;
 pub mod context_files;
 pub mod credentials;
 pub mod demo;
@@ -10,6 +11,7 @@ pub mod environment;
 pub mod places;
 pub mod settings;
 pub mod system_prompt;
+pub mod tools;
 
 pub use environment::Environment;
 pub use places::Places;

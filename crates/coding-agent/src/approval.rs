@@ -1,0 +1,1 @@
+//! Decides which calls of a model may run without asking the user.
