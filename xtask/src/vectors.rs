@@ -11,6 +11,11 @@ use serde_json::Value;
 const COPIED: &[(&str, &[&str], &str)] = &[
     ("context", &["*"], "session"),
     ("session", &["loader.json", "migration.json", "pairing.json", "title-slot.json"], "session"),
+    (
+        "snapcompact",
+        &["history_blocks.json", "preserved_archive.json", "truncate_dataurl.json"],
+        "session",
+    ),
     ("compaction", &["token-estimates.json", "usage.json", "file-operations.json"], "session"),
     (
         "compaction",

@@ -16,6 +16,7 @@ pub mod memory_store;
 pub mod message;
 pub mod model;
 pub mod pairing;
+pub mod redaction;
 pub mod store;
 pub mod tiktoken;
 pub mod time;

@@ -6,6 +6,7 @@
 
 mod custom;
 mod executions;
+mod images;
 mod output_notice;
 mod steering;
 mod summaries;
@@ -31,9 +32,12 @@ const USER_INTERRUPT: u64 = 0x0400_0000;
 /// Stands where a pruned result has no text left.
 const PRUNED_TEXT: &str = "[Output truncated]";
 
-/// The messages of a request: steering marked, roles converted, calls and results paired.
+/// The messages of a request: steering marked, roles converted, pictures that are not there replaced, calls and results
+/// paired.
 pub fn request_messages(messages: &[Arc<Message>], prompts: &Prompts) -> Vec<Arc<Message>> {
-    pairing::repair(convert(&mark_steering(messages, prompts), prompts))
+    let mut converted = convert(&mark_steering(messages, prompts), prompts);
+    converted.iter_mut().for_each(images::replace_missing);
+    pairing::repair(converted)
 }
 
 /// Converts messages to the roles that providers take. Roles that say nothing to a model are left out.

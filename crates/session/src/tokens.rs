@@ -207,9 +207,9 @@ pub fn estimate_transcript(
     let anchor = anchor(messages, options.anchor_from_index);
     let (measured, counted_from) =
         anchor.map_or((0, options.count_from_index), |anchor| (anchor.tokens, anchor.index + 1));
-    let counted = messages.get(counted_from..).unwrap_or_default();
-    let counted = count_messages(counter, counted, options.reasoning);
-    TranscriptEstimate { tokens: measured.saturating_add(counted), anchor }
+    let rest = messages.get(counted_from..).unwrap_or_default();
+    let rest_tokens = count_messages(counter, rest, options.reasoning);
+    TranscriptEstimate { tokens: measured.saturating_add(rest_tokens), anchor }
 }
 
 /// The size to compare with a threshold: what the provider measured, but at least what is stored. Compression on the way to

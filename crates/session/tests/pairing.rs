@@ -1,9 +1,11 @@
 //! Calls and results in pairs.
+#![expect(clippy::unwrap_used, reason = "a case that does not parse fails its test")]
 
 use std::sync::Arc;
 
+use longhand_prompts::Prompts;
 use longhand_session::message::{Block, ToolCall, ToolResult};
-use longhand_session::{AssistantMessage, Message, pairing};
+use longhand_session::{AssistantMessage, Message, llm, pairing};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -74,6 +76,9 @@ fn any_message() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({"role": "user", "content": "u"})),
         Just(json!({"role": "developer", "content": "d"})),
+        Just(json!({"role": "custom", "customType": "interrupted-thinking", "content": "c"})),
+        Just(json!({"role": "bashExecution", "command": "ls", "output": "", "excludeFromContext": true})),
+        Just(json!({"role": "poem"})),
         (prop::collection::vec(block, 0..4), stop)
             .prop_map(|(content, stop)| json!({"role": "assistant", "content": content, "stopReason": stop})),
         (id, any::<bool>(), prop::sample::select(vec!["out", " "])).prop_map(
@@ -107,6 +112,12 @@ fn unpaired(messages: &[Arc<Message>]) -> Option<String> {
 }
 
 proptest! {
+    #[test]
+    fn a_request_of_any_messages_is_in_pairs(input in prop::collection::vec(any_message(), 0..14)) {
+        let request = llm::request_messages(&messages(&Value::Array(input)), &Prompts::default());
+        prop_assert_eq!(unpaired(&request), None);
+    }
+
     #[test]
     fn each_call_is_directly_followed_by_one_result(input in prop::collection::vec(any_message(), 0..14)) {
         let input = messages(&Value::Array(input));

@@ -185,7 +185,7 @@ fn frames_in_words(frames: u64) -> (String, &'static str) {
 fn decimal_size(bytes: u64) -> String {
     match bytes {
         ..1_000 => format!("{bytes} B"),
-        ..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
+        1_000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
         _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
 }

@@ -1,11 +1,12 @@
 //! Paths through a session: the entries in memory that lead to a leaf, and the part of a path that still matters.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::entry::Entry;
 use crate::ids::EntryId;
 use crate::store::{EntryReader, EntryTag, IndexRow, StoreError};
+use crate::tree::Tree;
 
 /// Where a path ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,20 +30,16 @@ impl<'a> InMemory<'a> {
         Self { entries, by_id: entries.iter().map(|entry| (&entry.id, entry)).collect() }
     }
 
-    /// The path to a leaf, root first. Stops at an unknown parent and at the first entry that comes again.
+    /// The path to a leaf, root first.
     pub(super) fn path(&self, leaf: &Leaf) -> Vec<IndexRow> {
         let named = match leaf {
             Leaf::BeforeFirst => return Vec::new(),
             Leaf::At(id) => self.by_id.get(id).copied(),
             Leaf::Last => None,
         };
-        let mut seen = HashSet::new();
-        let mut path = Vec::new();
-        let mut next = named.or(self.entries.last());
-        while let Some(entry) = next.filter(|entry| seen.insert(&entry.id)) {
-            path.push(IndexRow::from(&**entry));
-            next = entry.parent_id.as_ref().and_then(|parent| self.by_id.get(parent).copied());
-        }
+        let Some(last) = named.or(self.entries.last()) else { return Vec::new() };
+        let tree = Tree::new(self.entries.iter().map(|entry| IndexRow::from(&**entry)));
+        let mut path: Vec<IndexRow> = tree.ancestors(&last.id).cloned().collect();
         path.reverse();
         path
     }

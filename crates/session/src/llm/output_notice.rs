@@ -80,12 +80,11 @@ fn partial_line(truncation: &Value, lines: &str) -> String {
 }
 
 fn edge(truncation: &Value, lines: &str) -> String {
-    let mut text = match range(&truncation["shownRange"]) {
-        Some(range) => format!("Showing lines {range} of {lines}"),
-        None => {
-            let output = grouped(count(truncation, "outputLines").unwrap_or(0));
-            format!("Showing {output} of {lines} lines")
-        }
+    let mut text = if let Some(range) = range(&truncation["shownRange"]) {
+        format!("Showing lines {range} of {lines}")
+    } else {
+        let output = grouped(count(truncation, "outputLines").unwrap_or(0));
+        format!("Showing {output} of {lines} lines")
     };
     if truncation["truncatedBy"] == "bytes" {
         let limit = count(truncation, "maxBytes").or_else(|| count(truncation, "outputBytes"));
@@ -146,12 +145,14 @@ fn count(facts: &Value, key: &str) -> Option<u64> {
 
 /// Bytes in binary units.
 fn size(bytes: u64) -> String {
-    const KB: u64 = 1024;
+    const KB: u64 = 1 << 10;
+    const MB: u64 = 1 << 20;
+    const GB: u64 = 1 << 30;
     let in_units = |unit: u64, name: &str| format!("{:.1}{name}", bytes as f64 / unit as f64);
     match bytes {
-        ..KB => format!("{bytes}B"),
-        ..1_048_576 => in_units(KB, "KB"),
-        ..1_073_741_824 => in_units(1_048_576, "MB"),
-        _ => in_units(1_073_741_824, "GB"),
+        0..KB => format!("{bytes}B"),
+        KB..MB => in_units(KB, "KB"),
+        MB..GB => in_units(MB, "MB"),
+        GB.. => in_units(GB, "GB"),
     }
 }
