@@ -7,7 +7,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::EntryId;
-use crate::json::{Json, Member, Members, OpenObject, open_object};
+use crate::json::{Json, Member, Members, OpenObject, open_object, single_line};
 use crate::message::{Attribution, Message};
 use crate::time::Timestamp;
 
@@ -93,7 +93,7 @@ impl Entry {
 
     /// The line of the session file, without its end.
     pub fn to_line(&self) -> String {
-        serde_json::to_string(self).expect("entries hold only JSON")
+        single_line(serde_json::to_string(self).expect("entries hold only JSON"))
     }
 }
 

@@ -225,6 +225,14 @@ impl Members {
         Some(self.0.remove(at).1)
     }
 
+    /// Replaces a member where it stands, or adds it at the end.
+    pub(crate) fn set(&mut self, key: &str, value: Box<RawValue>) {
+        match self.0.iter_mut().rev().find(|(name, _)| name == key) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((key.to_owned(), value)),
+        }
+    }
+
     pub(crate) fn contains(&self, key: &str) -> bool {
         self.0.iter().any(|(name, _)| name == key)
     }
@@ -276,6 +284,11 @@ impl<'de> Deserialize<'de> for Members {
         }
         deserializer.deserialize_map(Collect)
     }
+}
+
+/// JSON text on one line. Text that was taken over raw may have line ends between its tokens; inside a string there are none.
+pub(crate) fn single_line(text: String) -> String {
+    if memchr::memchr(b'\n', text.as_bytes()).is_some() { text.replace('\n', " ") } else { text }
 }
 
 /// Parses a value of a known type. A `\ud8xx` escape without its other half, which some writers leave behind when they cut a

@@ -1,0 +1,441 @@
+//! A session as a file of one JSON object a line: title slot, header, entries in the order of their creation.
+//!
+//! Opening reads the file once and keeps an index, about 150 bytes an entry; entries are read when they are asked for. An append is one
+//! write at the end. Everything else is a new file in the place of the old one, in which untouched lines are copied
+//! byte for byte. A file that is only read is never written.
+//!
+//! Files of older versions, and damaged ones, are as usable as any: the first append rewrites them, after the original was kept
+//! beside. A file that another process changed meanwhile is refused ([`StoreError::Conflict`]); the two are not joined.
+
+mod disk;
+mod draft;
+mod line;
+mod migration;
+mod rewrite;
+mod scan;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use disk::{Disk, SystemDisk};
+
+use crate::entry::{Entry, EntryKind, OtherEntry, PlainEntry};
+use crate::header::{Header, VERSION};
+use crate::id_source::{IdSource, SystemIds};
+use crate::ids::EntryId;
+use crate::memory_store::refuse_duplicates;
+use crate::store::{ChangeSet, EntryReader, Opened, Receipt, SessionStore, StoreError};
+use crate::time::{Clock, SystemClock, Timestamp};
+use disk::{Identity, Token};
+use migration::Target;
+use scan::{Content, Form, Place, Record, Scanned};
+
+/// A session in a file.
+pub struct JsonlStore {
+    path: PathBuf,
+    /// The header of a session that is not written yet.
+    new: Option<Header>,
+    session: Option<Session>,
+    ids: Arc<dyn IdSource>,
+    clock: Arc<dyn Clock>,
+    disk: Arc<dyn Disk>,
+}
+
+impl fmt::Debug for JsonlStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JsonlStore").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// What is known of the file since it was opened or last written.
+struct Session {
+    header: Header,
+    records: Vec<Record>,
+    by_id: HashMap<EntryId, usize>,
+    /// `None` until the first write of a new session.
+    file: Option<OnDisk>,
+}
+
+/// A file that holds the session.
+struct OnDisk {
+    /// Kept open: it can be read even after its name was taken.
+    reader: File,
+    /// Opened by the first append, so that reading needs no right to write.
+    appender: Option<Arc<File>>,
+    token: Token,
+    header_place: Place,
+    has_slot: bool,
+    /// Version that the lines are in.
+    version: u64,
+    /// End of the last whole line.
+    bytes: u64,
+    lines: usize,
+    is_terminated: bool,
+    pending: Option<Pending>,
+}
+
+/// Why the next write is a new file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pending {
+    /// The file is of an older version.
+    Migration,
+    /// Lines could not be read.
+    Repair,
+    /// What a failed append left behind; nothing of it is worth keeping.
+    TornAppend,
+}
+
+impl JsonlStore {
+    /// A session that exists. Nothing is read before [`SessionStore::open`].
+    pub fn resume(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            new: None,
+            session: None,
+            ids: Arc::new(SystemIds::default()),
+            clock: Arc::new(SystemClock),
+            disk: Arc::new(SystemDisk),
+        }
+    }
+
+    /// A session that does not exist yet. Its file is written by the first append; an empty change set to
+    /// [`SessionStore::rewrite`] writes it without entries.
+    pub fn create(path: impl Into<PathBuf>, mut header: Header) -> Self {
+        header.version.get_or_insert(VERSION);
+        Self { new: Some(header), ..Self::resume(path) }
+    }
+
+    /// Takes ids and time from elsewhere.
+    #[must_use]
+    pub fn with_sources(mut self, ids: Arc<dyn IdSource>, clock: Arc<dyn Clock>) -> Self {
+        self.ids = ids;
+        self.clock = clock;
+        self
+    }
+
+    /// Writes through another disk.
+    #[must_use]
+    pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> Self {
+        self.disk = disk;
+        self
+    }
+
+    /// Adapts the error of an operating system call on the session's file.
+    fn io_error(&self, action: &'static str) -> impl Fn(io::Error) -> StoreError + use<> {
+        let path = self.path.clone();
+        move |source| StoreError::Io { action, path: path.clone(), source }
+    }
+
+    /// The session, opened if nobody did.
+    fn opened(&mut self) -> Result<&mut Session, StoreError> {
+        if self.session.is_none() {
+            self.open()?;
+        }
+        self.session.as_mut().ok_or_else(|| StoreError::Missing { path: self.path.clone() })
+    }
+
+    fn scan(&self) -> Result<Option<(File, Content)>, StoreError> {
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.io_error("open")(error)),
+        };
+        let content = scan::scan(&file, &*self.ids).map_err(self.io_error("read"))?;
+        Ok(Some((file, content)))
+    }
+
+    /// A file without content gives way to a new session, and nothing else does.
+    fn refuse_a_taken_place(&self) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        match self.scan()? {
+            Some((_, Content::Session(_))) => Err(StoreError::Exists { path }),
+            Some((_, Content::Foreign)) => Err(StoreError::NotASession { path }),
+            Some((_, Content::Nothing)) | None => Ok(()),
+        }
+    }
+
+    fn open_new(&mut self, header: Header) -> Result<Opened, StoreError> {
+        self.refuse_a_taken_place()?;
+        self.session = Some(Session {
+            header: header.clone(),
+            records: Vec::new(),
+            by_id: HashMap::new(),
+            file: None,
+        });
+        Ok(Opened { header, ..Opened::default() })
+    }
+
+    fn open_existing(&mut self) -> Result<Opened, StoreError> {
+        let path = || self.path.clone();
+        let (reader, scanned) = match self.scan()? {
+            Some((file, Content::Session(scanned))) => (file, *scanned),
+            Some((_, Content::Foreign)) => return Err(StoreError::NotASession { path: path() }),
+            Some((_, Content::Nothing)) | None => {
+                return Err(StoreError::Missing { path: path() });
+            }
+        };
+        let token = Token::of(&reader).map_err(self.io_error("read"))?;
+        if token.identity.bytes != scanned.bytes {
+            return Err(StoreError::Conflict { path: path() });
+        }
+        let (session, opened) = Session::read(scanned, reader, token);
+        self.session = Some(session);
+        Ok(opened)
+    }
+}
+
+impl Session {
+    fn read(scanned: Scanned, reader: File, token: Token) -> (Self, Opened) {
+        let pending = if scanned.version < VERSION {
+            Some(Pending::Migration)
+        } else if scanned.damage.is_none() {
+            None
+        } else {
+            Some(Pending::Repair)
+        };
+        let opened = Opened {
+            header: scanned.header.clone(),
+            rows: scanned.rows,
+            damage: scanned.damage,
+            needs_rewrite: pending.is_some(),
+        };
+        let file = OnDisk {
+            reader,
+            appender: None,
+            token,
+            header_place: scanned.header_place,
+            has_slot: scanned.has_slot,
+            version: scanned.version,
+            bytes: scanned.bytes,
+            lines: scanned.lines,
+            is_terminated: scanned.is_terminated,
+            pending,
+        };
+        let session = Self {
+            header: scanned.header,
+            records: scanned.records,
+            by_id: scanned.by_id,
+            file: Some(file),
+        };
+        (session, opened)
+    }
+
+    fn index(&self, id: &EntryId) -> Result<usize, StoreError> {
+        self.by_id.get(id).copied().ok_or_else(|| StoreError::UnknownEntry(id.clone()))
+    }
+
+    fn add_record(&mut self, id: EntryId, place: Place, line: usize) {
+        self.by_id.insert(id.clone(), self.records.len());
+        self.records.push(Record { id: Some(id), place, line, form: Form::Whole });
+    }
+
+    /// The text of an edited record as it is to be.
+    fn edited(&self, at: usize, bytes: &[u8], version: u64) -> Result<String, serde_json::Error> {
+        let record = &self.records[at];
+        let Some(id) = &record.id else { return Ok(String::from_utf8_lossy(bytes).into_owned()) };
+        let previous = self.records[..at].iter().rev().find_map(|record| record.id.as_ref());
+        let nth = |object: u64| {
+            let at = usize::try_from(object).ok()?.checked_sub(1)?;
+            self.records.get(at)?.id.clone()
+        };
+        let target = Target { version, id, previous, nth: &nth };
+        migration::migrate(&String::from_utf8_lossy(bytes), &target)
+    }
+
+    fn entry(&self, at: usize, bytes: &[u8], version: u64) -> Result<Entry, serde_json::Error> {
+        match self.records[at].form {
+            Form::Whole | Form::SharedLine => serde_json::from_str(&String::from_utf8_lossy(bytes)),
+            Form::Edited => serde_json::from_str(&self.edited(at, bytes, version)?),
+        }
+    }
+}
+
+/// What stands in the place of a damaged line that looked whole when the file was opened: an entry of no known type, with the
+/// text. It keeps the branch together, and no model sees it.
+fn stand_in(id: &EntryId, bytes: &[u8]) -> Entry {
+    let parent_id = line::usual(bytes).and_then(|names| names.parent_id);
+    let mut members = PlainEntry::default();
+    let text = String::from_utf8_lossy(bytes);
+    members.extra.insert("text", serde_json::Value::from(text).into());
+    Entry {
+        id: id.clone(),
+        parent_id: parent_id.as_deref().map(EntryId::from),
+        timestamp: Timestamp::default(),
+        kind: EntryKind::Other(OtherEntry { type_name: "damaged".to_owned(), members }),
+    }
+}
+
+impl EntryReader for JsonlStore {
+    fn read(&self, ids: &[EntryId]) -> Result<Vec<Arc<Entry>>, StoreError> {
+        let (Some(session), false) = (&self.session, ids.is_empty()) else {
+            return match ids.first() {
+                Some(id) => Err(StoreError::UnknownEntry(id.clone())),
+                None => Ok(Vec::new()),
+            };
+        };
+        let mut window = Window::default();
+        let mut entries = Vec::with_capacity(ids.len());
+        for id in ids {
+            let at = session.index(id)?;
+            let record = &session.records[at];
+            let Some(file) = &session.file else {
+                return Err(StoreError::UnknownEntry(id.clone()));
+            };
+            let ahead = if ids.len() > 1 { READ_AHEAD_BYTES } else { 0 };
+            let bytes = window
+                .get(&file.reader, record.place, file.bytes, ahead)
+                .map_err(self.io_error("read"))?;
+            let mut entry = session.entry(at, bytes, file.version).unwrap_or_else(|error| {
+                let (path, line) = (self.path.display(), record.line);
+                tracing::warn!("`{path}`, line {line}: the entry cannot be read: {error}");
+                stand_in(id, bytes)
+            });
+            entry.id = id.clone();
+            entries.push(Arc::new(entry));
+        }
+        Ok(entries)
+    }
+}
+
+/// How much is read at once where several entries are wanted: a branch mostly lies together.
+const READ_AHEAD_BYTES: u64 = 64 << 10;
+
+/// The part of the file that was read last.
+#[derive(Default)]
+struct Window {
+    bytes: Vec<u8>,
+    offset: u64,
+}
+
+impl Window {
+    fn get(&mut self, file: &File, place: Place, end: u64, ahead: u64) -> io::Result<&[u8]> {
+        let is_inside =
+            place.offset >= self.offset && place.end() <= self.offset + self.bytes.len() as u64;
+        if !is_inside {
+            let until = (place.offset + ahead).min(end).max(place.end());
+            self.bytes.resize((until - place.offset) as usize, 0);
+            self.offset = place.offset;
+            if let Err(error) = file.read_exact_at(&mut self.bytes, place.offset) {
+                self.bytes.clear();
+                return Err(error);
+            }
+        }
+        let start = (place.offset - self.offset) as usize;
+        Ok(&self.bytes[start..start + place.bytes as usize])
+    }
+}
+
+impl SessionStore for JsonlStore {
+    fn open(&mut self) -> Result<Opened, StoreError> {
+        match self.new.clone() {
+            Some(header) => self.open_new(header),
+            None => self.open_existing(),
+        }
+    }
+
+    fn append(&mut self, entries: &[Arc<Entry>]) -> Result<Receipt, StoreError> {
+        let session = self.opened()?;
+        refuse_duplicates(entries, |id| session.by_id.contains_key(id))?;
+        let needs_new_file = session.file.as_ref().is_none_or(|file| file.pending.is_some());
+        if needs_new_file || !self.is_in_its_place()? {
+            return self.rewrite(&ChangeSet { append: entries.to_vec(), ..ChangeSet::default() });
+        }
+        self.append_lines(entries)
+    }
+
+    fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {
+        self.opened()?;
+        self.replace_file(changes)
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        let Some(file) = self.session.as_ref().and_then(|session| session.file.as_ref()) else {
+            return Ok(());
+        };
+        self.disk.sync(&file.reader).map_err(self.io_error("sync"))
+    }
+
+    fn location(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+}
+
+impl JsonlStore {
+    /// Whether the file is where it was; `false` if its name is gone.
+    ///
+    /// # Errors
+    /// Another process wrote it, or put another file in its place.
+    fn is_in_its_place(&self) -> Result<bool, StoreError> {
+        let known = self.session.as_ref().and_then(|session| session.file.as_ref());
+        let found = Identity::at(&self.path).map_err(self.io_error("look at"))?;
+        match (known, found) {
+            (Some(known), Some(found)) if known.token.identity == found => Ok(true),
+            (_, None) => Ok(false),
+            (_, Some(_)) => Err(StoreError::Conflict { path: self.path.clone() }),
+        }
+    }
+
+    fn append_lines(&mut self, entries: &[Arc<Entry>]) -> Result<Receipt, StoreError> {
+        let io_error = self.io_error("append to");
+        let path = self.path.clone();
+        let Some(Session { file: Some(file), .. }) = &mut self.session else {
+            return Err(StoreError::Missing { path });
+        };
+        let appender = file.appender(&path).map_err(&io_error)?;
+        let mut text = String::new();
+        if !file.is_terminated {
+            text.push('\n');
+        }
+        let mut places = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let line = entry.to_line();
+            let offset = file.bytes + text.len() as u64;
+            places.push(Place { offset, bytes: line.len() as u64 });
+            text.push_str(&line);
+            text.push('\n');
+        }
+        let written = draft::write_all(&*self.disk, &appender, text.as_bytes())
+            .and_then(|()| Token::of(&file.reader));
+        let token = match written {
+            Ok(token) => token,
+            Err(append) => {
+                if let Err(source) = self.disk.truncate(&appender, file.bytes) {
+                    file.pending = Some(Pending::TornAppend);
+                    file.token = Token::of(&file.reader).unwrap_or(file.token);
+                    return Err(StoreError::TornAppend { path, append, source });
+                }
+                file.token = Token::of(&file.reader).unwrap_or(file.token);
+                return Err(io_error(append));
+            }
+        };
+        file.token = token;
+        file.bytes += text.len() as u64;
+        file.is_terminated = true;
+        let first_line = file.lines + 1;
+        file.lines += entries.len();
+        let receipt = Receipt { bytes: file.bytes };
+        if let Some(session) = &mut self.session {
+            for (n, (entry, place)) in entries.iter().zip(places).enumerate() {
+                session.add_record(entry.id.clone(), place, first_line + n);
+            }
+        }
+        Ok(receipt)
+    }
+}
+
+impl OnDisk {
+    /// The descriptor that writes at the end. Shared, because the file's facts change while it is used.
+    fn appender(&mut self, path: &Path) -> io::Result<Arc<File>> {
+        if let Some(appender) = &self.appender {
+            return Ok(Arc::clone(appender));
+        }
+        let appender = Arc::new(OpenOptions::new().append(true).open(path)?);
+        self.appender = Some(Arc::clone(&appender));
+        Ok(appender)
+    }
+}

@@ -1,0 +1,346 @@
+//! One pass over a session file, from its first byte to its last, that makes the index of its entries.
+//!
+//! In memory at a time: one line and one chunk, and of every entry its ids, its kind and its place. No entry is built.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use memchr::memchr;
+
+use super::line::{self, Names, Object};
+use crate::header::{Header, VERSION};
+use crate::id_source::{IdSource, fresh_entry_id};
+use crate::ids::EntryId;
+use crate::store::{Damage, IndexRow};
+use crate::title_slot::{SLOT_BYTES, TitleSlot};
+
+/// Where some bytes lie in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Place {
+    pub(crate) fn end(self) -> u64 {
+        self.offset + self.bytes
+    }
+}
+
+/// One object of the file, in its order.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    /// `None` for an object without an id: it keeps its place in the file, and is no entry.
+    pub(crate) id: Option<EntryId>,
+    pub(crate) place: Place,
+    /// Number of its line, from 1.
+    pub(crate) line: usize,
+    pub(crate) form: Form,
+}
+
+/// How an object lies in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As it is to be, on a line of its own.
+    Whole,
+    /// As it is to be, but on a line with something else.
+    SharedLine,
+    /// It gets another id, or is of an older version.
+    Edited,
+}
+
+/// What a session file holds.
+#[derive(Debug)]
+pub(crate) struct Scanned {
+    /// The header, with the title slot applied, in the version of today.
+    pub(crate) header: Header,
+    pub(crate) header_place: Place,
+    /// Version that the file is in.
+    pub(crate) version: u64,
+    /// Whether the file starts with a title slot of the right width.
+    pub(crate) has_slot: bool,
+    pub(crate) records: Vec<Record>,
+    pub(crate) by_id: HashMap<EntryId, usize>,
+    pub(crate) rows: Vec<IndexRow>,
+    pub(crate) damage: Damage,
+    /// Length of the file.
+    pub(crate) bytes: u64,
+    /// Number of its lines.
+    pub(crate) lines: usize,
+    /// Whether the last line has its end.
+    pub(crate) is_terminated: bool,
+}
+
+/// What a file is.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Session(Box<Scanned>),
+    /// Nothing but white space, or a title slot.
+    Nothing,
+    /// Something without a header.
+    Foreign,
+}
+
+/// Lines that may stand before the header: other writers put facts of their own there.
+const MAX_LINES_BEFORE_HEADER: usize = 50;
+
+/// Longest piece that is taken for a line before the header was seen, so that no foreign file is read whole.
+const MAX_BYTES_BEFORE_HEADER: usize = 16 << 20;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads a file once.
+pub(crate) fn scan(file: &File, ids: &dyn IdSource) -> io::Result<Content> {
+    let mut lines = Lines::new(file);
+    let mut slot = None;
+    let mut has_slot = false;
+    let mut index = Index::new(ids);
+    let mut is_first = true;
+    while let Some(line) = lines.next(index.longest_line())? {
+        let is_terminated = line.is_terminated;
+        let (bytes, offset) = match line.bytes.strip_prefix(BOM) {
+            Some(rest) if line.offset == 0 => (rest, BOM.len() as u64),
+            _ => (line.bytes, line.offset),
+        };
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        if std::mem::take(&mut is_first)
+            && let Some(title) = TitleSlot::from_line(bytes)
+        {
+            has_slot = offset == 0 && is_terminated && bytes.len() + 1 == SLOT_BYTES;
+            slot = Some(title);
+            continue;
+        }
+        index.add_line(bytes, offset, line.number, is_terminated);
+        if index.header.is_none() && index.lines > MAX_LINES_BEFORE_HEADER {
+            return Ok(Content::Foreign);
+        }
+    }
+    Ok(index.finish(slot, has_slot, &lines))
+}
+
+struct Index<'a> {
+    ids: &'a dyn IdSource,
+    header: Option<(Header, Place)>,
+    version: u64,
+    records: Vec<Record>,
+    by_id: HashMap<EntryId, usize>,
+    rows: Vec<IndexRow>,
+    /// Records whose id a later one took.
+    shadowed: Vec<usize>,
+    damage: Damage,
+    /// Lines that were not blank.
+    lines: usize,
+}
+
+impl<'a> Index<'a> {
+    fn new(ids: &'a dyn IdSource) -> Self {
+        Self {
+            ids,
+            header: None,
+            version: VERSION,
+            records: Vec::new(),
+            by_id: HashMap::new(),
+            rows: Vec::new(),
+            shadowed: Vec::new(),
+            damage: Damage::default(),
+            lines: 0,
+        }
+    }
+
+    fn longest_line(&self) -> usize {
+        if self.header.is_some() { usize::MAX } else { MAX_BYTES_BEFORE_HEADER }
+    }
+
+    fn add_line(&mut self, bytes: &[u8], offset: u64, number: usize, is_terminated: bool) {
+        self.lines += 1;
+        let whole = Place { offset, bytes: bytes.len() as u64 };
+        // A last line without its end may be torn anywhere.
+        if is_terminated && let Some(names) = line::usual(bytes) {
+            return self.add_record(&names, whole, number, Form::Whole);
+        }
+        let judged = line::judge(bytes);
+        if judged.is_damaged {
+            self.damage.lines.push(number);
+        }
+        for Object { names, range } in judged.objects {
+            let place = Place { offset: offset + range.start as u64, bytes: range.len() as u64 };
+            let header = (self.header.is_none() && names.type_name == "session")
+                .then(|| Header::from_line(&String::from_utf8_lossy(&bytes[range])))
+                .flatten();
+            if let Some(header) = header {
+                self.version = header.format_version();
+                self.header = Some((header, place));
+            } else if judged.is_damaged {
+                self.add_record(&names, place, number, Form::SharedLine);
+            } else {
+                self.add_record(&names, whole, number, Form::Whole);
+            }
+        }
+    }
+
+    fn add_record(&mut self, names: &Names<'_>, place: Place, line: usize, form: Form) {
+        let is_old = self.version < VERSION;
+        let needs_edit = self.version < 2 || (is_old && names.role == "hookMessage");
+        let form = if needs_edit { Form::Edited } else { form };
+        let row = self.row(names);
+        let id = row.as_ref().map(|row| row.id.clone());
+        if let Some(row) = row {
+            self.shadowed.extend(self.by_id.insert(row.id.clone(), self.records.len()));
+            self.rows.push(row);
+        }
+        self.records.push(Record { id, place, line, form });
+    }
+
+    /// The node of an object; `None` where it is none.
+    fn row(&self, names: &Names<'_>) -> Option<IndexRow> {
+        let previous = self.rows.last().map(|row| &row.id);
+        if self.version < 2 {
+            let id = fresh_entry_id(self.ids, |id| self.by_id.contains_key(id));
+            return Some(IndexRow { id, parent_id: previous.cloned(), tag: names.tag() });
+        }
+        // A second header or slot, of files that were joined, is no entry.
+        let id =
+            names.id.as_deref().filter(|_| !matches!(&*names.type_name, "session" | "title"))?;
+        let parent_id = names.parent_id.as_deref().map(|parent| match previous {
+            // One allocation for both: most entries follow the one before.
+            Some(previous) if *previous == parent => previous.clone(),
+            _ => EntryId::from(parent),
+        });
+        Some(IndexRow { id: EntryId::from(id), parent_id, tag: names.tag() })
+    }
+
+    fn finish(mut self, slot: Option<TitleSlot>, has_slot: bool, read: &Lines<'_>) -> Content {
+        let Some((mut header, header_place)) = self.header.take() else {
+            return if self.lines == 0 { Content::Nothing } else { Content::Foreign };
+        };
+        self.rename_shadowed();
+        if let Some(slot) = slot {
+            slot.apply(&mut header);
+        }
+        header.version = Some(self.version.max(VERSION));
+        Content::Session(Box::new(Scanned {
+            header,
+            header_place,
+            version: self.version,
+            has_slot,
+            records: self.records,
+            by_id: self.by_id,
+            rows: self.rows,
+            damage: self.damage,
+            bytes: read.offset,
+            lines: read.number,
+            is_terminated: read.is_terminated,
+        }))
+    }
+
+    /// Gives fresh ids to entries that lost theirs to a later line, so that they survive a rewrite.
+    fn rename_shadowed(&mut self) {
+        if self.shadowed.is_empty() {
+            return;
+        }
+        let nodes: Vec<usize> =
+            (0..self.records.len()).filter(|at| self.records[*at].id.is_some()).collect();
+        for at in std::mem::take(&mut self.shadowed) {
+            let fresh = fresh_entry_id(self.ids, |id| self.by_id.contains_key(id));
+            self.by_id.insert(fresh.clone(), at);
+            if let Ok(row) = nodes.binary_search(&at) {
+                self.rows[row].id = fresh.clone();
+            }
+            self.records[at].form = Form::Edited;
+            self.damage.duplicate_ids.extend(self.records[at].id.replace(fresh));
+        }
+    }
+}
+
+/// Bytes that are read at once. Larger chunks were not faster, and fall out of the second-level cache.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// The lines of a file, read in chunks into one buffer that grows only for a longer line.
+struct Lines<'a> {
+    file: &'a File,
+    buffer: Vec<u8>,
+    /// The part of the buffer that was not yet given out.
+    start: usize,
+    filled: usize,
+    /// Where the next line starts in the file.
+    offset: u64,
+    number: usize,
+    is_terminated: bool,
+}
+
+struct Line<'b> {
+    /// Without the line end.
+    bytes: &'b [u8],
+    offset: u64,
+    number: usize,
+    is_terminated: bool,
+}
+
+impl<'a> Lines<'a> {
+    fn new(file: &'a File) -> Self {
+        Self {
+            file,
+            buffer: vec![0; CHUNK_BYTES],
+            start: 0,
+            filled: 0,
+            offset: 0,
+            number: 0,
+            is_terminated: true,
+        }
+    }
+
+    /// The next line; a line beyond `longest` bytes comes in pieces.
+    fn next(&mut self, longest: usize) -> io::Result<Option<Line<'_>>> {
+        let mut searched = 0;
+        loop {
+            let unseen = &self.buffer[self.start + searched..self.filled];
+            if let Some(at) = memchr(b'\n', unseen) {
+                return Ok(Some(self.give(searched + at, 1)));
+            }
+            searched += unseen.len();
+            if searched >= longest || self.fill()? == 0 {
+                return Ok((searched > 0).then(|| self.give(searched, 0)));
+            }
+        }
+    }
+
+    fn give(&mut self, len: usize, end_bytes: usize) -> Line<'_> {
+        let start = self.start;
+        let offset = self.offset;
+        self.start += len + end_bytes;
+        self.offset += (len + end_bytes) as u64;
+        self.number += 1;
+        self.is_terminated = end_bytes > 0;
+        Line {
+            bytes: &self.buffer[start..start + len],
+            offset,
+            number: self.number,
+            is_terminated: self.is_terminated,
+        }
+    }
+
+    /// Reads on, after moving what is left to the front.
+    fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.copy_within(self.start..self.filled, 0);
+        self.filled -= self.start;
+        self.start = 0;
+        if self.filled == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        let from = self.offset + self.filled as u64;
+        loop {
+            match self.file.read_at(&mut self.buffer[self.filled..], from) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(read) => {
+                    self.filled += read;
+                    return Ok(read);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
