@@ -4,15 +4,19 @@
 //! as an [`Environment`].
 
 pub mod approval;
+pub mod context_dump;
 pub mod context_files;
 pub mod credentials;
 pub mod demo;
 pub mod environment;
+pub mod inspect;
 pub mod places;
+pub mod session_file;
 pub mod settings;
 pub mod system_prompt;
 pub mod tools;
 
 pub use environment::Environment;
 pub use places::Places;
+pub use session_file::SessionFile;
 pub use settings::Settings;

@@ -1,0 +1,102 @@
+//! A session that is only read: for looking at it, not for going on with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use longhand_session::context::{self, RebuildOptions, SessionContext, working_path};
+use longhand_session::header::Header;
+use longhand_session::store::{Damage, EntryReader, IndexRow, Opened, SessionStore, StoreError};
+use longhand_session::time::Timestamp;
+use longhand_session::tree::Tree;
+use longhand_session::{Entry, EntryId};
+
+/// A session that is only read. Nothing is written: no migration, no repair, no lock.
+pub struct SessionFile {
+    store: Box<dyn SessionStore>,
+    /// Header of the session.
+    pub header: Header,
+    /// What could not be read.
+    pub damage: Damage,
+    /// One row an entry, in the order of the file.
+    pub rows: Vec<IndexRow>,
+    /// The tree of the entries.
+    pub tree: Tree,
+    /// Where the session lies; `None` in memory.
+    pub file: Option<PathBuf>,
+    /// Length of the file, in bytes; 0 in memory.
+    pub bytes: u64,
+    /// When the file was last changed.
+    pub modified: Option<Timestamp>,
+}
+
+impl SessionFile {
+    /// Opens a session for reading.
+    ///
+    /// # Errors
+    /// The store cannot be read, or holds no session.
+    pub fn open(mut store: Box<dyn SessionStore>) -> Result<Self, StoreError> {
+        let Opened { header, rows, damage, .. } = store.open()?;
+        let file = store.location().map(Path::to_path_buf);
+        let metadata = file.as_ref().and_then(|path| fs::metadata(path).ok());
+        let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+        Ok(Self {
+            tree: Tree::new(rows.iter().cloned()),
+            header,
+            damage,
+            rows,
+            bytes: metadata.map_or(0, |metadata| metadata.len()),
+            modified: modified.map(|time| Timestamp::from_millis(millis(time))),
+            file,
+            store,
+        })
+    }
+
+    /// The branch that ends at an entry, or at the leaf where none is named.
+    ///
+    /// # Errors
+    /// The entry is not in the session.
+    pub fn path(&self, at: Option<&EntryId>) -> Result<Vec<IndexRow>, StoreError> {
+        let ids = match at {
+            Some(id) if self.tree.contains(id) => self.tree.path(id),
+            Some(id) => return Err(StoreError::UnknownEntry(id.clone())),
+            None => self.tree.active_path(),
+        };
+        Ok(ids.iter().filter_map(|id| self.tree.row(id)).cloned().collect())
+    }
+
+    /// What a model would see of a branch, before conversion to the roles that providers take.
+    ///
+    /// # Errors
+    /// The entries cannot be read.
+    pub fn context(&self, path: &[IndexRow]) -> Result<SessionContext, StoreError> {
+        context::build(path, &*self.store, &RebuildOptions::default())
+    }
+
+    /// The part of a branch that a compaction looks at.
+    ///
+    /// # Errors
+    /// The entries cannot be read.
+    pub fn working_path<'a>(&self, path: &'a [IndexRow]) -> Result<&'a [IndexRow], StoreError> {
+        working_path(path, &*self.store)
+    }
+
+    /// Reads entries.
+    ///
+    /// # Errors
+    /// An entry is missing, or cannot be read.
+    pub fn read(&self, rows: &[IndexRow]) -> Result<Vec<Arc<Entry>>, StoreError> {
+        let ids: Vec<EntryId> = rows.iter().map(|row| row.id.clone()).collect();
+        self.store.read(&ids)
+    }
+
+    /// The store, for whoever reads entries by id.
+    pub fn reader(&self) -> &dyn EntryReader {
+        &*self.store
+    }
+}
+
+fn millis(time: std::time::SystemTime) -> i64 {
+    let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
