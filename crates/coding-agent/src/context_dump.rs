@@ -8,7 +8,7 @@ use longhand_prompts::Prompts;
 use longhand_session::context::SessionContext;
 use longhand_session::store::{IndexRow, StoreError};
 use longhand_session::tokens::{EncryptedReasoning, count_message};
-use longhand_session::{Block, Content, Entry, EntryId, Message, TokenCounter, llm};
+use longhand_session::{Block, Content, Entry, EntryId, Message, TokenCounter, digits, llm};
 use serde::Serialize;
 
 use crate::session_file::SessionFile;
@@ -85,12 +85,17 @@ impl ContextDump {
                 "=== {} {} · {} tok{entry} ===",
                 at + 1,
                 title(message),
-                thousands(tokens)
+                digits::grouped(tokens)
             );
             write_content(&mut out, message, counter);
             out.push('\n');
         }
-        let _ = writeln!(out, "=== {} messages · {} tok ===", self.request.len(), thousands(total));
+        let _ = writeln!(
+            out,
+            "=== {} messages · {} tok ===",
+            self.request.len(),
+            digits::grouped(total)
+        );
         out
     }
 
@@ -202,7 +207,7 @@ fn write_text(out: &mut String, text: &str) {
 /// A picture by its size, where its data can be read that far.
 fn picture(image: &longhand_session::message::ImageBlock, counter: &dyn TokenCounter) -> String {
     use base64::Engine;
-    let tokens = thousands(counter.count(longhand_session::Fragment::Image));
+    let tokens = digits::grouped(counter.count(longhand_session::Fragment::Image));
     let bytes = base64::engine::general_purpose::STANDARD.decode(&image.data).ok();
     let size = bytes.and_then(|bytes| {
         image::ImageReader::new(std::io::Cursor::new(bytes))
@@ -214,30 +219,5 @@ fn picture(image: &longhand_session::message::ImageBlock, counter: &dyn TokenCou
     match size {
         Some((width, height)) => format!("[image {width}×{height}, {tokens} tok]"),
         None => format!("[image {}, {tokens} tok]", image.mime_type),
-    }
-}
-
-/// A number with commas between thousands.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::thousands;
-
-    #[test]
-    fn thousands_are_parted() {
-        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(thousands(number), text);
-        }
     }
 }

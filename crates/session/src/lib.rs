@@ -4,7 +4,7 @@ pub mod archive;
 pub mod context;
 pub mod counter;
 pub mod data_url;
-mod digits;
+pub mod digits;
 pub mod entry;
 pub mod file_lists;
 pub mod header;
