@@ -260,6 +260,30 @@ pub enum AssistantMessageEvent {
     Error,
 }
 
+impl AssistantMessageEvent {
+    /// Takes in a newer piece of the same block, so that whoever reads pieces misses nothing. Gives back what does not belong.
+    pub(crate) fn absorb(&mut self, newer: Self) -> Option<Self> {
+        match (self, newer) {
+            (
+                Self::TextDelta { content_index: here, delta: text },
+                Self::TextDelta { content_index, delta },
+            )
+            | (
+                Self::ThinkingDelta { content_index: here, delta: text },
+                Self::ThinkingDelta { content_index, delta },
+            )
+            | (
+                Self::ToolCallDelta { content_index: here, delta: text },
+                Self::ToolCallDelta { content_index, delta },
+            ) if *here == content_index => {
+                text.push_str(&delta);
+                None
+            }
+            (_, newer) => Some(newer),
+        }
+    }
+}
+
 /// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

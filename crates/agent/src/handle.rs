@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use longhand_session::context::SessionContext;
-use longhand_session::{StoreError, TokenCounter, ToolCallId};
-use tokio::sync::{mpsc, oneshot, watch};
+use longhand_session::{Fragment, StoreError, TokenCounter, ToolCallId};
+use tokio::sync::{oneshot, watch};
 
 use crate::branch::Branch;
 use crate::client::ModelClient;
@@ -12,6 +12,7 @@ use crate::command::{CloseError, PromptError, RunEnd, SessionCommand, UserInput}
 use crate::commit::{Commit, CommitError, Committed};
 use crate::compaction::CompactionResult;
 use crate::event::SessionEvent;
+use crate::mail::{Mail, Postbox};
 use crate::maintenance::{MaintenanceError, ManualRequest};
 use crate::request::ToolSpec;
 use crate::subscription::Subscription;
@@ -31,6 +32,21 @@ pub struct Live {
 }
 
 impl Live {
+    pub(crate) fn new(
+        client: Arc<dyn ModelClient>,
+        system: &Arc<[Arc<str>]>,
+        tools: &Arc<[ToolSpec]>,
+    ) -> Self {
+        let counter = client.counter();
+        let count = |text: &str| counter.count(Fragment::Text(text));
+        let schema = |tool: &ToolSpec| {
+            count(&tool.name) + count(&tool.description) + count(&tool.parameters.to_string())
+        };
+        let non_message_tokens = system.iter().map(|segment| count(segment)).sum::<u64>()
+            + tools.iter().map(schema).sum::<u64>();
+        Self { client, system: system.clone(), tools: tools.clone(), non_message_tokens }
+    }
+
     /// Counts tokens for the model of the conversation.
     pub fn counter(&self) -> Arc<dyn TokenCounter> {
         self.client.counter()
@@ -40,18 +56,18 @@ impl Live {
 /// The door to a running session.
 #[derive(Clone)]
 pub struct SessionHandle {
-    commands: mpsc::Sender<SessionCommand>,
+    postbox: Postbox,
     branch: watch::Receiver<Arc<Branch>>,
     live: watch::Receiver<Arc<Live>>,
 }
 
 impl SessionHandle {
     pub(crate) fn new(
-        commands: mpsc::Sender<SessionCommand>,
+        postbox: Postbox,
         branch: watch::Receiver<Arc<Branch>>,
         live: watch::Receiver<Arc<Live>>,
     ) -> Self {
-        Self { commands, branch, live }
+        Self { postbox, branch, live }
     }
 
     /// The active branch now.
@@ -156,7 +172,7 @@ impl SessionHandle {
 
     /// Sends a command. A closed session takes none, which is no failure of the caller.
     async fn tell(&self, command: SessionCommand) {
-        let _ = self.commands.send(command).await;
+        self.postbox.send(Mail::Command(command)).await;
     }
 
     async fn ask<T>(
@@ -164,7 +180,7 @@ impl SessionHandle {
         command: impl FnOnce(oneshot::Sender<T>) -> SessionCommand,
     ) -> Option<T> {
         let (reply, answer) = oneshot::channel();
-        self.commands.send(command(reply)).await.ok()?;
+        self.tell(command(reply)).await;
         answer.await.ok()
     }
 }

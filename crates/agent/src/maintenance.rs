@@ -128,7 +128,7 @@ pub struct Attempt {
 /// Decides when a context is made shorter, and does it. Changes the session only through [`SessionHandle::commit`].
 #[async_trait]
 pub trait Maintenance: Send + Sync {
-    /// Called before a prompt is sent; `pending` will be sent with it.
+    /// Called before a prompt is sent. The prompt is on the branch already; `pending` will be sent with it and is not.
     async fn before_prompt(
         &self,
         session: &SessionHandle,
@@ -162,6 +162,11 @@ pub trait Maintenance: Send + Sync {
         request: ManualRequest,
         cancel: &CancellationToken,
     ) -> Result<CompactionResult, MaintenanceError>;
+
+    /// How a turn goes on that such a pass interrupted; `None` leaves it interrupted.
+    fn resume(&self) -> Option<Continuation> {
+        Some(Continuation::Retry)
+    }
 }
 
 /// Maintenance that never does anything, for sessions that are short by design.

@@ -40,9 +40,12 @@ impl Subscriber {
         if Arc::strong_count(&self.queue) == 1 {
             return false;
         }
-        self.queue.with(|state| match state.waiting.back_mut() {
-            Some(last) if merges(&last.event, &event.event) => merge(last, event),
-            _ => state.waiting.push_back(event),
+        self.queue.with(|state| {
+            let left = match state.waiting.back_mut() {
+                Some(last) => merge(last, event),
+                None => Some(event),
+            };
+            state.waiting.extend(left);
         });
         self.queue.changed.notify_one();
         true
@@ -82,47 +85,22 @@ impl Queue {
     }
 }
 
-/// Whether a waiting update may take in a newer one: both are deltas of the same block.
-fn merges(waiting: &SessionEvent, newer: &SessionEvent) -> bool {
-    use crate::event::AssistantMessageEvent as E;
-    let (
-        SessionEvent::MessageUpdate { assistant_message_event: a, .. },
-        SessionEvent::MessageUpdate { assistant_message_event: b, .. },
-    ) = (waiting, newer)
-    else {
-        return false;
-    };
-    match (a, b) {
-        (E::TextDelta { content_index: i, .. }, E::TextDelta { content_index: j, .. })
-        | (E::ThinkingDelta { content_index: i, .. }, E::ThinkingDelta { content_index: j, .. })
-        | (E::ToolCallDelta { content_index: i, .. }, E::ToolCallDelta { content_index: j, .. }) => {
-            i == j
+/// Joins two updates of one block. Gives back an event that is something else.
+fn merge(waiting: &mut Sequenced, newer: Sequenced) -> Option<Sequenced> {
+    let seq = newer.seq;
+    match (&mut waiting.event, newer.event) {
+        (
+            SessionEvent::MessageUpdate { assistant_message_event: old, partial: old_partial },
+            SessionEvent::MessageUpdate { assistant_message_event: new, partial },
+        ) => {
+            if let Some(assistant_message_event) = old.absorb(new) {
+                let event = SessionEvent::MessageUpdate { assistant_message_event, partial };
+                return Some(Sequenced { seq, event });
+            }
+            *old_partial = partial;
+            waiting.seq = seq;
+            None
         }
-        _ => false,
+        (_, event) => Some(Sequenced { seq, event }),
     }
-}
-
-/// Joins two deltas of one block, so that whoever reads deltas misses nothing.
-fn merge(waiting: &mut Sequenced, newer: Sequenced) {
-    use crate::event::AssistantMessageEvent as E;
-    let (
-        SessionEvent::MessageUpdate { assistant_message_event: a, partial: old },
-        SessionEvent::MessageUpdate { assistant_message_event: b, partial: new },
-    ) = (&mut waiting.event, newer.event)
-    else {
-        return;
-    };
-    if let (
-        E::TextDelta { delta: a, .. }
-        | E::ThinkingDelta { delta: a, .. }
-        | E::ToolCallDelta { delta: a, .. },
-        E::TextDelta { delta: b, .. }
-        | E::ThinkingDelta { delta: b, .. }
-        | E::ToolCallDelta { delta: b, .. },
-    ) = (a, b)
-    {
-        a.push_str(&b);
-    }
-    *old = new;
-    waiting.seq = newer.seq;
 }

@@ -1,0 +1,146 @@
+//! The active branch as its owner keeps it: links of all entries, the entries that a compaction looks at, and what the model sees.
+//!
+//! Changes here are in memory only and cannot fail halfway; whoever calls has written them first. What the model sees is always
+//! what a rebuild from the entries would give.
+
+use std::sync::Arc;
+
+use longhand_session::entry::EntryKind;
+use longhand_session::store::IndexRow;
+use longhand_session::tree::{Tree, UnknownEntry};
+use longhand_session::{Entry, EntryId, Epoch, Generation, Message, SessionId};
+
+use crate::branch::Branch;
+use crate::commit::{CommitError, Expect};
+use crate::window;
+
+/// The active branch of a session.
+pub(crate) struct ActiveBranch {
+    session: SessionId,
+    tree: Tree,
+    /// As [`Branch::entries`].
+    entries: Vec<Arc<Entry>>,
+    live: Vec<Arc<Message>>,
+    epoch: Epoch,
+    generation: Generation,
+}
+
+impl ActiveBranch {
+    /// The branch that ends at the leaf of `tree`. `entries` are its window.
+    pub(crate) fn new(session: SessionId, tree: Tree, entries: Vec<Arc<Entry>>) -> Self {
+        let live = crate::live::rebuild(&entries);
+        let (epoch, generation) = (Epoch::default(), Generation::default());
+        Self { session, tree, entries, live, epoch, generation }
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
+        &self.entries
+    }
+
+    pub(crate) fn live(&self) -> &[Arc<Message>] {
+        &self.live
+    }
+
+    /// Whether the model has the last word: no request could follow.
+    pub(crate) fn ends_with_answer(&self) -> bool {
+        self.live.last().is_some_and(|last| {
+            last.as_assistant().is_some_and(|reply| reply.tool_calls().next().is_none())
+        })
+    }
+
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Whether what a change was computed from still holds. Linear in the entries after `leaf_prefix`.
+    ///
+    /// # Errors
+    /// It does not.
+    pub(crate) fn check(&self, expect: &Expect) -> Result<(), CommitError> {
+        let is_on_branch = |id: &EntryId| {
+            self.tree.leaf().is_some_and(|leaf| self.tree.ancestors(leaf).any(|row| row.id == *id))
+        };
+        let holds = expect.leaf_prefix.as_ref().is_none_or(is_on_branch)
+            && expect.epoch.is_none_or(|epoch| epoch == self.epoch)
+            && expect.generation.is_none_or(|generation| generation == self.generation);
+        if holds { Ok(()) } else { Err(CommitError::Stale) }
+    }
+
+    /// Takes in entries that follow the leaf, in order.
+    pub(crate) fn extend(&mut self, entries: &[Arc<Entry>]) {
+        for entry in entries {
+            self.tree.append(IndexRow::from(&**entry));
+            self.entries.push(entry.clone());
+        }
+        let is_cut = |entry: &Arc<Entry>| {
+            matches!(entry.kind, EntryKind::Compaction(_) | EntryKind::ResetBoundary(_))
+        };
+        if entries.iter().any(is_cut) {
+            self.entries = window::trimmed(std::mem::take(&mut self.entries));
+            self.epoch.0 += 1;
+        }
+        self.live = crate::live::rebuild(&self.entries);
+    }
+
+    /// Takes in entries that have changed in place.
+    pub(crate) fn replace(&mut self, changed: &[Arc<Entry>]) {
+        for new in changed {
+            if let Some(old) = self.entries.iter_mut().find(|old| old.id == new.id) {
+                *old = new.clone();
+            }
+        }
+        self.live = crate::live::rebuild(&self.entries);
+        self.epoch.0 += 1;
+    }
+
+    /// The path to an entry, for [`window::read`]. Linear in the path.
+    pub(crate) fn path(&self, leaf: Option<&EntryId>) -> Vec<IndexRow> {
+        path(&self.tree, leaf)
+    }
+
+    /// Moves the leaf. `entries` are the window of its path.
+    ///
+    /// # Errors
+    /// There is no such entry; nothing has changed.
+    pub(crate) fn move_leaf(
+        &mut self,
+        leaf: Option<&EntryId>,
+        entries: Vec<Arc<Entry>>,
+    ) -> Result<(), UnknownEntry> {
+        self.tree.set_leaf(leaf)?;
+        self.live = crate::live::rebuild(&entries);
+        self.entries = entries;
+        self.epoch.0 += 1;
+        self.generation.0 += 1;
+        Ok(())
+    }
+
+    /// An abort: continuations that were planned before it are void.
+    pub(crate) fn abort(&mut self) {
+        self.generation.0 += 1;
+    }
+
+    /// The branch for others. Linear in what the model sees, by pointers.
+    pub(crate) fn snapshot(&self) -> Arc<Branch> {
+        Arc::new(Branch {
+            session: self.session.clone(),
+            leaf: self.tree.leaf().cloned(),
+            epoch: self.epoch,
+            generation: self.generation,
+            entries: self.entries.as_slice().into(),
+            live: self.live.as_slice().into(),
+        })
+    }
+}
+
+/// The path to an entry with what is known of each step; empty for `None`.
+pub(crate) fn path(tree: &Tree, leaf: Option<&EntryId>) -> Vec<IndexRow> {
+    let Some(leaf) = leaf else { return Vec::new() };
+    let mut path: Vec<IndexRow> = tree.ancestors(leaf).cloned().collect();
+    path.reverse();
+    path
+}

@@ -1,0 +1,239 @@
+//! The one task that owns a session: it takes letters in order, changes the session, and tells everyone.
+//!
+//! It never waits for a model, a tool or a pass: a run and a pass are tasks of their own that work on snapshots and come back
+//! with letters. It waits only for the store. What it decides is who has the session: nobody, a run, or a pass of the user.
+
+mod commits;
+mod passes;
+mod runs;
+
+pub(crate) use runs::message_draft;
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use longhand_session::entry::CustomEntry;
+use longhand_session::id_source::IdSource;
+use longhand_session::time::Clock;
+use longhand_session::{EntryKind, StoreError};
+use serde_json::json;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::active_branch::ActiveBranch;
+use crate::branch::Branch;
+use crate::broadcast::Broadcast;
+use crate::command::{CloseError, PromptError, RunEnd, SessionCommand, UserInput};
+use crate::event::SessionEvent;
+use crate::handle::{Live, SessionHandle};
+use crate::journal::Journal;
+use crate::mail::{Mail, Postbox};
+use crate::queue::Queue;
+use crate::run::Surroundings;
+use passes::ActivePass;
+use runs::ActiveRun;
+
+pub(crate) type PromptReply = oneshot::Sender<Result<RunEnd, PromptError>>;
+
+/// The owner of a session.
+pub(crate) struct Owner {
+    pub(crate) mailbox: mpsc::Receiver<Mail>,
+    /// Weak, so that the session ends when the last handle has gone.
+    pub(crate) postbox: mpsc::WeakSender<Mail>,
+    pub(crate) surroundings: Arc<Surroundings>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+    pub(crate) branch: ActiveBranch,
+    pub(crate) journal: Journal,
+    pub(crate) published: watch::Sender<Arc<Branch>>,
+    pub(crate) live: watch::Sender<Arc<Live>>,
+    pub(crate) state: State,
+}
+
+/// What changes while a session goes on, besides its entries.
+#[derive(Default)]
+pub(crate) struct State {
+    broadcast: Broadcast,
+    queue: Queue,
+    activity: Activity,
+    /// Prompts that wait for a pass of the user to end.
+    waiting: VecDeque<(UserInput, PromptReply)>,
+    closing: Vec<oneshot::Sender<Result<(), CloseError>>>,
+    is_closing: bool,
+    /// The leaf was moved and nothing has been appended there since.
+    has_bare_move: bool,
+    has_failed_to_sync: bool,
+}
+
+/// Who has the session.
+#[derive(Default)]
+enum Activity {
+    #[default]
+    Nobody,
+    Run(ActiveRun),
+    Pass(ActivePass),
+}
+
+impl Owner {
+    /// Works until the session is closed, or until nobody could send anything any more.
+    pub(crate) async fn work(mut self) {
+        loop {
+            let mail = tokio::select! {
+                biased;
+                mail = self.mailbox.recv() => mail,
+                () = self.journal.sync_due() => {
+                    if let Some(postbox) = self.postbox() {
+                        self.journal.begin_sync(postbox);
+                    }
+                    continue;
+                }
+            };
+            let flow = match mail {
+                Some(mail) => self.take(mail).await,
+                None => self.close().await,
+            };
+            if flow.is_break() {
+                return;
+            }
+        }
+    }
+
+    async fn take(&mut self, mail: Mail) -> ControlFlow<()> {
+        match mail {
+            Mail::Command(command) => return self.obey(command).await,
+            Mail::Run(mail) => self.take_run_mail(mail).await,
+            Mail::PassEnded(result) => self.end_pass(result).await,
+            Mail::Synced(result) => self.synced(result),
+        }
+        // A run or a pass may have ended.
+        if self.state.is_closing && matches!(self.state.activity, Activity::Nobody) {
+            return self.close().await;
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn obey(&mut self, command: SessionCommand) -> ControlFlow<()> {
+        match command {
+            SessionCommand::Prompt(input, reply) => self.prompt(input, reply).await,
+            SessionCommand::Steer(input) => self.steer(input).await,
+            SessionCommand::FollowUp(input) => self.follow_up(input).await,
+            SessionCommand::TakeQueue(reply) => {
+                let _ = reply.send(self.state.queue.take_all());
+                self.emit_queue();
+            }
+            SessionCommand::Abort => self.abort(),
+            SessionCommand::Compact(request, reply) => self.compact(request, reply),
+            SessionCommand::SetModel(client) => self.set_model(client).await,
+            SessionCommand::Answer(call, answer) => self.answer(&call, answer),
+            SessionCommand::Commit(commit, reply) => {
+                let _ = reply.send(self.commit(*commit).await);
+            }
+            SessionCommand::Emit(event) => self.take_event(*event),
+            SessionCommand::Subscribe(reply) => {
+                let _ = reply.send(self.state.broadcast.subscribe(self.journal.standing()));
+            }
+            SessionCommand::Transcript(reply) => {
+                let path = self.branch.path(self.branch.tree().leaf());
+                let reading =
+                    self.journal.reader().run(move |reader| crate::live::transcript(&path, reader));
+                tokio::spawn(async move {
+                    let _ = reply.send(reading.await.map_err(Arc::new));
+                });
+            }
+            SessionCommand::Close(reply) => {
+                self.state.closing.push(reply);
+                return self.close().await;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Ends the session, or begins to: whatever runs is stopped, and ends first.
+    async fn close(&mut self) -> ControlFlow<()> {
+        self.state.is_closing = true;
+        for (_, reply) in self.state.waiting.drain(..) {
+            let _ = reply.send(Err(PromptError::Closed));
+        }
+        if !matches!(self.state.activity, Activity::Nobody) {
+            self.stop_everything();
+            return ControlFlow::Continue(());
+        }
+        self.append_last_words().await;
+        let result = self.journal.close().await.map_err(CloseError::NotDurable);
+        if let Err(CloseError::NotDurable(error)) = &result {
+            tracing::error!(%error, "the transcript is not durable");
+        }
+        for reply in self.state.closing.drain(..) {
+            let _ = reply.send(result.clone());
+        }
+        ControlFlow::Break(())
+    }
+
+    /// What a process writes about its own end: where the leaf was moved to, and that it ended in order.
+    async fn append_last_words(&mut self) {
+        let mut last_words = Vec::new();
+        if self.state.has_bare_move {
+            last_words.push(self.navigation_mark());
+        }
+        let has_reply =
+            self.branch.entries().iter().any(|entry| {
+                entry.message().is_some_and(|message| message.as_assistant().is_some())
+            });
+        if has_reply {
+            let data =
+                json!({ "reason": "close", "kind": "normal", "recordedAt": self.now().as_str() });
+            last_words.push(EntryKind::Custom(CustomEntry {
+                custom_type: "session_exit".into(),
+                data: Some(data.into()),
+                ..CustomEntry::default()
+            }));
+        }
+        if !last_words.is_empty() {
+            let drafts = last_words.into_iter().map(Into::into).collect();
+            self.append(drafts, crate::mail::Heard::Whole).await;
+        }
+    }
+
+    fn synced(&mut self, result: Result<(), StoreError>) {
+        let Err(error) = result else {
+            self.state.has_failed_to_sync = false;
+            return;
+        };
+        self.journal.want_sync();
+        if !std::mem::replace(&mut self.state.has_failed_to_sync, true) {
+            self.emit(crate::journal::persistence_error(&error));
+        }
+    }
+
+    fn take_event(&mut self, event: SessionEvent) {
+        if let Activity::Run(run) = &mut self.state.activity {
+            run.note(&event);
+        }
+        if let SessionEvent::TurnEnd { .. } = &event {
+            self.journal.want_sync();
+        }
+        self.emit(event);
+    }
+
+    fn emit(&mut self, event: SessionEvent) {
+        self.state.broadcast.emit(event);
+    }
+
+    fn emit_queue(&mut self) {
+        let event = self.state.queue.changed();
+        self.emit(event);
+    }
+
+    fn now(&self) -> longhand_session::time::Timestamp {
+        longhand_session::time::Timestamp::from_millis(self.clock.now_millis())
+    }
+
+    fn postbox(&self) -> Option<Postbox> {
+        self.postbox.upgrade().map(Postbox)
+    }
+
+    fn handle(&self) -> Option<SessionHandle> {
+        let (branch, live) = (self.published.subscribe(), self.live.subscribe());
+        self.postbox().map(|postbox| SessionHandle::new(postbox, branch, live))
+    }
+}

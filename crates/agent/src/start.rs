@@ -1,0 +1,162 @@
+//! Starts a session: opens its store and spawns the task that owns it.
+
+use std::sync::Arc;
+
+use longhand_prompts::Prompts;
+use longhand_session::id_source::IdSource;
+use longhand_session::time::{Clock, SystemClock};
+use longhand_session::{SessionStore, StoreError, SystemIds, Tree};
+use tokio::sync::{mpsc, watch};
+
+use crate::active_branch::{self, ActiveBranch};
+use crate::client::ModelClient;
+use crate::handle::{Live, SessionHandle};
+use crate::journal::Journal;
+use crate::mail::{MAILBOX_SIZE, Postbox};
+use crate::maintenance::{Maintenance, NoMaintenance};
+use crate::owner::{Owner, State};
+use crate::request::{RequestOptions, ToolSpec};
+use crate::run::Surroundings;
+use crate::tool::{Gate, OpenGate, Tool};
+use crate::transform::RequestTransform;
+use crate::window;
+
+/// Whether somebody can answer questions about calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    /// Somebody watches and can be asked.
+    Interactive,
+    /// Nobody does: a call that would ask gets an error instead.
+    Nobody,
+}
+
+/// What a session is made of. Only the store and the model are needed; [`SessionConfig::new`] has defaults for the rest.
+pub struct SessionConfig {
+    /// Where the session is kept.
+    pub store: Box<dyn SessionStore>,
+    /// The model of the conversation.
+    pub client: Arc<dyn ModelClient>,
+    /// Segments of the system prompt.
+    pub system: Vec<Arc<str>>,
+    /// Tools that the model may call. Of two tools of one name the first is called.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Decides which calls may run.
+    pub gate: Arc<dyn Gate>,
+    /// Whether somebody can be asked.
+    pub asking: Asking,
+    /// Decides when the context is made shorter.
+    pub maintenance: Arc<dyn Maintenance>,
+    /// Rewrites of outgoing requests, in order.
+    pub transforms: Vec<Arc<dyn RequestTransform>>,
+    /// How the model should answer. A missing cache key becomes the id of the session.
+    pub options: RequestOptions,
+    /// The words that go to a model around what people said.
+    pub prompts: Arc<Prompts>,
+    /// Wall time.
+    pub clock: Arc<dyn Clock>,
+    /// Ids of new entries.
+    pub ids: Arc<dyn IdSource>,
+}
+
+impl SessionConfig {
+    /// A session without tools and without maintenance.
+    pub fn new(store: Box<dyn SessionStore>, client: Arc<dyn ModelClient>) -> Self {
+        Self {
+            store,
+            client,
+            system: Vec::new(),
+            tools: Vec::new(),
+            gate: Arc::new(OpenGate),
+            asking: Asking::Nobody,
+            maintenance: Arc::new(NoMaintenance),
+            transforms: Vec::new(),
+            options: RequestOptions::default(),
+            prompts: Arc::default(),
+            clock: Arc::new(SystemClock),
+            ids: Arc::<SystemIds>::default(),
+        }
+    }
+}
+
+/// Why a session did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The store could not be opened, or not be read.
+    #[error("cannot open the session")]
+    Store(#[from] StoreError),
+}
+
+/// A session that runs: its transcript, its model, and the task that owns both.
+pub struct AgentSession;
+
+impl AgentSession {
+    /// Opens the store and starts the session. It ends with [`SessionHandle::close`], or when the last handle is dropped.
+    ///
+    /// Must be called within a tokio runtime that has its timer enabled.
+    ///
+    /// # Errors
+    /// The store could not be opened.
+    ///
+    /// # Examples
+    /// ```
+    /// # #[cfg(feature = "testing")]
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+    /// use std::sync::Arc;
+    ///
+    /// use longhand_agent::testing::{Reply, ScriptedClient};
+    /// use longhand_agent::{AgentSession, SessionConfig, UserInput};
+    /// use longhand_session::{Header, MemoryStore};
+    ///
+    /// let store = Box::new(MemoryStore::new(Header::default()));
+    /// let client = Arc::new(ScriptedClient::new([Reply::text("Good morning.")]));
+    /// let session = AgentSession::start(SessionConfig::new(store, client)).await?;
+    ///
+    /// let end = session.prompt(UserInput::text("Hello")).await?;
+    ///
+    /// let reply = end.last.expect("the model has answered");
+    /// assert_eq!(reply.as_assistant().expect("a reply").text(""), "Good morning.");
+    /// session.close().await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn start(config: SessionConfig) -> Result<SessionHandle, StartError> {
+        let (journal, opened) = Journal::open(config.store).await?;
+        let session = opened.header.id.clone();
+        let tree = Tree::new(opened.rows);
+        let path = active_branch::path(&tree, tree.leaf());
+        let entries = journal.reader().run(move |reader| window::read(&path, reader)).await?;
+        let branch = ActiveBranch::new(session, tree, entries);
+
+        let specs: Vec<ToolSpec> = config.tools.iter().map(|tool| tool.spec().clone()).collect();
+        let live = Live::new(config.client, &config.system.into(), &specs.into());
+        let (published, branch_receiver) = watch::channel(branch.snapshot());
+        let (live, live_receiver) = watch::channel(Arc::new(live));
+        let (sender, mailbox) = mpsc::channel(MAILBOX_SIZE);
+        let surroundings = Arc::new(Surroundings {
+            tools: config.tools,
+            gate: config.gate,
+            asking: config.asking,
+            maintenance: config.maintenance,
+            transforms: config.transforms,
+            options: config.options,
+            prompts: config.prompts,
+            clock: config.clock.clone(),
+        });
+        let owner = Owner {
+            mailbox,
+            postbox: sender.downgrade(),
+            surroundings,
+            clock: config.clock,
+            ids: config.ids,
+            branch,
+            journal,
+            published,
+            live,
+            state: State::default(),
+        };
+        tokio::spawn(owner.work());
+        Ok(SessionHandle::new(Postbox(sender), branch_receiver, live_receiver))
+    }
+}

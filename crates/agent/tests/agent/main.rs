@@ -1,0 +1,4 @@
+//! How a session behaves, through its handle, with a scripted model, a store in memory and the paused clock.
+
+mod support;
+mod turn;
