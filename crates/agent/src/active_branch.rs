@@ -12,6 +12,7 @@ use longhand_session::{Entry, EntryId, Epoch, Generation, Message, SessionId};
 
 use crate::branch::Branch;
 use crate::commit::{CommitError, Expect};
+use crate::live::{Frames, LiveMessages};
 use crate::window;
 
 /// The active branch of a session.
@@ -20,15 +21,20 @@ pub(crate) struct ActiveBranch {
     tree: Tree,
     /// As [`Branch::entries`].
     entries: Vec<Arc<Entry>>,
-    live: Vec<Arc<Message>>,
+    live: LiveMessages,
     epoch: Epoch,
     generation: Generation,
 }
 
 impl ActiveBranch {
     /// The branch that ends at the leaf of `tree`. `entries` are its window.
-    pub(crate) fn new(session: SessionId, tree: Tree, entries: Vec<Arc<Entry>>) -> Self {
-        let live = crate::live::rebuild(&entries);
+    pub(crate) fn new(
+        session: SessionId,
+        tree: Tree,
+        entries: Vec<Arc<Entry>>,
+        frames: Option<Frames>,
+    ) -> Self {
+        let live = LiveMessages::new(frames, &entries);
         let (epoch, generation) = (Epoch::default(), Generation::default());
         Self { session, tree, entries, live, epoch, generation }
     }
@@ -42,12 +48,12 @@ impl ActiveBranch {
     }
 
     pub(crate) fn live(&self) -> &[Arc<Message>] {
-        &self.live
+        self.live.messages()
     }
 
     /// Whether the model has the last word: no request could follow.
     pub(crate) fn ends_with_answer(&self) -> bool {
-        self.live.last().is_some_and(|last| {
+        self.live().last().is_some_and(|last| {
             last.as_assistant().is_some_and(|reply| reply.tool_calls().next().is_none())
         })
     }
@@ -72,6 +78,7 @@ impl ActiveBranch {
 
     /// Takes in entries that follow the leaf, in order.
     pub(crate) fn extend(&mut self, entries: &[Arc<Entry>]) {
+        let from = self.entries.len();
         for entry in entries {
             self.tree.append(IndexRow::from(&**entry));
             self.entries.push(entry.clone());
@@ -81,9 +88,11 @@ impl ActiveBranch {
         };
         if entries.iter().any(is_cut) {
             self.entries = window::trimmed(std::mem::take(&mut self.entries));
+            self.live.rebuild(&self.entries);
             self.epoch.0 += 1;
+        } else {
+            self.live.extend(&self.entries, from);
         }
-        self.live = crate::live::rebuild(&self.entries);
     }
 
     /// Takes in entries that have changed in place.
@@ -93,7 +102,7 @@ impl ActiveBranch {
                 *old = new.clone();
             }
         }
-        self.live = crate::live::rebuild(&self.entries);
+        self.live.rebuild(&self.entries);
         self.epoch.0 += 1;
     }
 
@@ -112,7 +121,7 @@ impl ActiveBranch {
         entries: Vec<Arc<Entry>>,
     ) -> Result<(), UnknownEntry> {
         self.tree.set_leaf(leaf)?;
-        self.live = crate::live::rebuild(&entries);
+        self.live.rebuild(&entries);
         self.entries = entries;
         self.epoch.0 += 1;
         self.generation.0 += 1;
@@ -132,7 +141,7 @@ impl ActiveBranch {
             epoch: self.epoch,
             generation: self.generation,
             entries: self.entries.as_slice().into(),
-            live: self.live.as_slice().into(),
+            live: self.live().into(),
         })
     }
 }

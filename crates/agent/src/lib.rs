@@ -15,7 +15,7 @@ pub mod event;
 mod grace;
 pub mod handle;
 mod journal;
-mod live;
+pub mod live;
 mod mail;
 pub mod maintenance;
 pub mod message_builder;

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use longhand_session::context::{self, DanglingCalls};
 use longhand_session::entry::CustomEntry;
 use longhand_session::id_source::IdSource;
 use longhand_session::time::Clock;
@@ -134,8 +135,14 @@ impl Owner {
             }
             SessionCommand::Transcript(reply) => {
                 let path = self.branch.path(self.branch.tree().leaf());
-                let reading =
-                    self.journal.reader().run(move |reader| crate::live::transcript(&path, reader));
+                let calls = match self.state.activity {
+                    Activity::Run(_) => DanglingCalls::Kept,
+                    Activity::Nobody | Activity::Pass(_) => DanglingCalls::Removed,
+                };
+                let reading = self
+                    .journal
+                    .reader()
+                    .run(move |reader| context::transcript(&path, reader, calls));
                 tokio::spawn(async move {
                     let _ = reply.send(reading.await.map_err(Arc::new));
                 });

@@ -12,6 +12,7 @@ use crate::active_branch::{self, ActiveBranch};
 use crate::client::ModelClient;
 use crate::handle::{Live, SessionHandle};
 use crate::journal::Journal;
+use crate::live::Frames;
 use crate::mail::{MAILBOX_SIZE, Postbox};
 use crate::maintenance::{Maintenance, NoMaintenance};
 use crate::owner::{Owner, State};
@@ -52,6 +53,8 @@ pub struct SessionConfig {
     pub options: RequestOptions,
     /// The words that go to a model around what people said.
     pub prompts: Arc<Prompts>,
+    /// Where the pictures of a bitmap archive lie; without it they are missing from what the model sees.
+    pub frames: Option<Frames>,
     /// Wall time.
     pub clock: Arc<dyn Clock>,
     /// Ids of new entries.
@@ -72,6 +75,7 @@ impl SessionConfig {
             transforms: Vec::new(),
             options: RequestOptions::default(),
             prompts: Arc::default(),
+            frames: None,
             clock: Arc::new(SystemClock),
             ids: Arc::<SystemIds>::default(),
         }
@@ -127,7 +131,7 @@ impl AgentSession {
         let tree = Tree::new(opened.rows);
         let path = active_branch::path(&tree, tree.leaf());
         let entries = journal.reader().run(move |reader| window::read(&path, reader)).await?;
-        let branch = ActiveBranch::new(session, tree, entries);
+        let branch = ActiveBranch::new(session, tree, entries, config.frames);
 
         let specs: Vec<ToolSpec> = config.tools.iter().map(|tool| tool.spec().clone()).collect();
         let live = Live::new(config.client, &config.system.into(), &specs.into());

@@ -49,8 +49,7 @@ fn kept_start(before: &[IndexRow], compaction: &CompactionEntry) -> usize {
     let kind = compaction.details.as_ref().and_then(|details| details.get("kind")?.as_str());
     // Such a compaction carries the newest request of the user over, wherever it stands.
     let carried = (kind == Some("experimental-context-rollover"))
-        .then(|| before.iter().rposition(|row| row.tag == EntryTag::User))
-        .flatten();
-    let ends = [kept, replayed.map(|at| at + 1), carried];
-    ends.into_iter().flatten().min().unwrap_or(before.len())
+        .then(|| before.iter().rposition(|row| row.tag == EntryTag::User).unwrap_or(0));
+    let starts = [kept, replayed.map(|at| at + 1), carried];
+    starts.into_iter().flatten().min().unwrap_or(before.len())
 }
