@@ -73,12 +73,12 @@ impl Landmarks {
     }
 }
 
-/// Where an entry lies on a path before `end`.
+/// Where an entry lies on a path before `end`. What is kept lies near the end, so that the search starts there.
 pub(super) fn place_of(path: &[IndexRow], end: usize, id: &EntryId) -> Option<usize> {
     if id.as_str().is_empty() {
         return None;
     }
-    path[..end].iter().position(|row| row.id == *id)
+    path[..end].iter().rposition(|row| row.id == *id)
 }
 
 /// The part of a path that a compaction looks at: from the first entry that the newest compaction keeps on, or from that
@@ -90,9 +90,8 @@ pub fn working_path<'a>(
     path: &'a [IndexRow],
     reader: &dyn EntryReader,
 ) -> Result<&'a [IndexRow], StoreError> {
-    let Landmarks { after_reset, compaction: Some(compaction) } = Landmarks::find(path) else {
-        return Ok(&path[Landmarks::find(path).after_reset..]);
-    };
+    let Landmarks { after_reset, compaction } = Landmarks::find(path);
+    let Some(compaction) = compaction else { return Ok(&path[after_reset..]) };
     let entries = reader.read(std::slice::from_ref(&path[compaction].id))?;
     let kept = entries.first().and_then(|entry| entry.compaction()).and_then(|entry| {
         place_of(path, compaction, &entry.first_kept_entry_id).filter(|at| *at >= after_reset)

@@ -35,14 +35,15 @@ impl Settings {
     /// Reads the entries that change settings, and no other.
     pub(super) fn read(source: &mut Source<'_>) -> Result<Self, StoreError> {
         let path = source.path;
-        let places = || (0..path.len()).filter(|at| path[*at].tag == EntryTag::Setting);
-        source.load(places())?;
+        let places: Vec<usize> =
+            (0..path.len()).filter(|at| path[*at].tag == EntryTag::Setting).collect();
+        source.load(places.iter().copied())?;
         let mut settings = Self {
             context: SessionContext::default(),
             default_model: DefaultModel::Inferred { from: 0 },
             cache_breaks: Vec::new(),
         };
-        for at in places() {
+        for at in places {
             if let Some(entry) = source.entry(at) {
                 settings.apply(at, &entry.kind);
             }
