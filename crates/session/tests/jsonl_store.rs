@@ -38,7 +38,7 @@ fn header() -> Header {
 fn file_of(lines: &[&str]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.jsonl");
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.join("\n") + "\n";
     fs::write(&path, text).expect("a file");
     (folder, path)
 }
@@ -407,7 +407,7 @@ fn any_garbage() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..40),
         "[\\[\\]{}\":,a-z0-9\\\\ ]{0,40}".prop_map(String::into_bytes),
-        (0usize..90).prop_map(|cut| line("torn", None, "text")[..cut].as_bytes().to_vec()),
+        (0usize..90).prop_map(|cut| line("torn", None, "text").as_bytes()[..cut].to_vec()),
     ]
     .prop_map(|bytes| bytes.into_iter().filter(|byte| *byte != b'\n').collect())
 }

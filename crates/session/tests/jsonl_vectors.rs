@@ -54,8 +54,8 @@ fn a_damaged_file_opens_with_everything_but_the_damage() {
 }
 
 fn write_lines(path: &Path, lines: &[Value]) {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    std::fs::write(path, text).expect("a file");
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    std::fs::write(path, lines.join("\n") + "\n").expect("a file");
 }
 
 fn read_lines(path: &Path) -> Vec<Value> {

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use disk::{Disk, SystemDisk};
+pub(crate) use line::pick;
 
 use crate::entry::{Entry, EntryKind, OtherEntry, PlainEntry};
 use crate::header::{Header, VERSION};

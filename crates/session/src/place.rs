@@ -1,0 +1,70 @@
+//! Where a session lies: the name of its file, the folder of its working directory, the folder of its artifacts.
+//!
+//! Names are made from what is passed in; nothing here reads the environment. A folder of sessions, a bucket, is named for a working
+//! directory, but two directories may share one: only the header of a session says where it belongs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::header::Header;
+
+/// Ending of a session file.
+pub const EXTENSION: &str = "jsonl";
+
+/// The name of a new session's file: when it began, and its id.
+pub fn file_name(header: &Header) -> String {
+    let stamp = header.timestamp.as_str().replace([':', '.'], "-");
+    format!("{stamp}_{}.{EXTENSION}", header.id)
+}
+
+/// The folder for what tools leave behind in a session: beside its file, under the name without the ending.
+pub fn artifact_folder(session: &Path) -> PathBuf {
+    if session.extension().is_some_and(|ending| ending == EXTENSION) {
+        session.with_extension("")
+    } else {
+        let mut name = session.as_os_str().to_owned();
+        name.push(".d");
+        name.into()
+    }
+}
+
+/// The path with links resolved; as it is where it cannot be.
+pub fn canonical(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Folders that buckets are named relative to.
+#[derive(Debug, Clone)]
+pub struct Landmarks {
+    home: PathBuf,
+    temp: PathBuf,
+}
+
+impl Landmarks {
+    /// Takes the user's home folder and the folder for temporary files.
+    pub fn new(home: &Path, temp: &Path) -> Self {
+        Self { home: canonical(home), temp: canonical(temp) }
+    }
+
+    /// The bucket of a working directory: `-a-b` below home, `-tmp-a-b` below the temporary folder, `--a-b--` elsewhere.
+    pub fn bucket(&self, cwd: &Path) -> String {
+        let cwd = canonical(cwd);
+        if let Ok(below) = cwd.strip_prefix(&self.home) {
+            return format!("-{}", dashed(below));
+        }
+        match cwd.strip_prefix(&self.temp) {
+            Ok(below) if below.as_os_str().is_empty() => "-tmp".to_owned(),
+            Ok(below) => format!("-tmp-{}", dashed(below)),
+            Err(_) => format!("--{}--", dashed(cwd.strip_prefix("/").unwrap_or(&cwd))),
+        }
+    }
+
+    /// Where a new session goes, below the root of all sessions.
+    pub fn new_session(&self, sessions_root: &Path, cwd: &Path, header: &Header) -> PathBuf {
+        sessions_root.join(self.bucket(cwd)).join(file_name(header))
+    }
+}
+
+fn dashed(path: &Path) -> String {
+    path.to_string_lossy().replace(['/', '\\', ':'], "-")
+}
