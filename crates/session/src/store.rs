@@ -252,17 +252,6 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// A line that was an entry when the session was opened is none any more.
-    #[error("`{}`, line {line}: the entry cannot be read", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Number of the line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        #[source]
-        source: serde_json::Error,
-    },
     /// A failed append could not be taken back: the file ends in part of a line, which the next write removes.
     #[error("cannot append to `{}` ({append}), nor take back what was written of it", path.display())]
     TornAppend {

@@ -1,6 +1,6 @@
 //! The tree that the entries of a session form, and its leaf: where the next entry hangs.
 //!
-//! Holds ids, kinds and links, no entry: about 130 bytes a node. Any input makes a tree: an entry whose parent is itself or
+//! Holds ids, kinds and links, no entry: about 150 bytes a node. Any input makes a tree: an entry whose parent is itself or
 //! missing is a root, and a walk along a circle of parents ends where it would repeat. No I/O.
 
 use std::collections::{HashMap, HashSet};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use longhand_session::entry::{EntryKind, MessageEntry};
 use longhand_session::id_source::fresh_entry_id;
 use longhand_session::store::ChangeSet;
+use longhand_session::time::Timestamp;
 use longhand_session::{
     Entry, EntryId, EntryReader, Header, IdSource, MemoryStore, Message, SequentialIds,
     SessionStore, StoreError, SystemIds, Tree,
@@ -14,7 +15,7 @@ fn entry(id: &str, parent: Option<&str>, text: &str) -> Arc<Entry> {
     Arc::new(Entry {
         id: id.into(),
         parent_id: parent.map(EntryId::from),
-        timestamp: Default::default(),
+        timestamp: Timestamp::default(),
         kind: EntryKind::Message(MessageEntry {
             message: Arc::new(Message::user(text, 1)),
             ..MessageEntry::default()

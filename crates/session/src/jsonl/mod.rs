@@ -342,6 +342,9 @@ impl SessionStore for JsonlStore {
     fn append(&mut self, entries: &[Arc<Entry>]) -> Result<Receipt, StoreError> {
         let session = self.opened()?;
         refuse_duplicates(entries, |id| session.by_id.contains_key(id))?;
+        if entries.is_empty() {
+            return Ok(Receipt { bytes: session.file.as_ref().map_or(0, |file| file.bytes) });
+        }
         let needs_new_file = session.file.as_ref().is_none_or(|file| file.pending.is_some());
         if needs_new_file || !self.is_in_its_place()? {
             return self.rewrite(&ChangeSet { append: entries.to_vec(), ..ChangeSet::default() });

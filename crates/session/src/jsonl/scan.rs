@@ -256,7 +256,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Bytes that are read at once. Larger chunks were not faster, and fall out of the second-level cache.
+/// Bytes that are read at once: enough that the calls do not count, and few enough to stay in the second-level cache.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// The lines of a file, read in chunks into one buffer that grows only for a longer line.
