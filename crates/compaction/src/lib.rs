@@ -5,11 +5,14 @@
 
 pub mod cut_point;
 pub mod dialect;
+pub mod methods;
 pub mod options;
 pub mod prepare;
 pub mod projection;
 pub mod serialize;
+pub mod summary;
 pub mod threshold;
 
+pub use methods::SoftMethod;
 pub use options::Options;
 pub use prepare::Preparer;
