@@ -5,8 +5,11 @@
 
 mod arguments;
 mod bash;
+mod edit;
 mod failure;
 mod file_tool;
+mod glob;
+mod grep;
 mod line_style;
 mod ls;
 mod outputs;
@@ -14,6 +17,8 @@ mod read;
 mod read_log;
 mod replace_file;
 mod shown;
+mod todo;
+mod walk;
 mod workspace;
 mod write;
 
@@ -29,6 +34,7 @@ use self::file_tool::OnWorker;
 pub use self::outputs::{NoOutputs, OutputDraft, OutputFolder, OutputStore};
 pub use self::read_log::ReadLog;
 pub use self::shown::ShownLimits;
+pub use self::todo::TodoList;
 pub use self::workspace::Workspace;
 
 /// Whether the model in use can see pictures.
@@ -51,6 +57,8 @@ pub struct ToolContext {
     pub outputs: Arc<dyn OutputStore>,
     /// What the model has seen of files.
     pub reads: ReadLog,
+    /// The task list. Whoever moves through the session restores it.
+    pub todo: Arc<TodoList>,
     /// Follows the model in use.
     pub vision: watch::Receiver<Vision>,
     /// Limits and the shell.
@@ -65,6 +73,7 @@ impl ToolContext {
             prompts: Arc::default(),
             outputs: Arc::new(NoOutputs),
             reads: ReadLog::default(),
+            todo: Arc::default(),
             // The last value stays readable when the sender is gone.
             vision: watch::channel(Vision::Blind).1,
             options: ToolOptions::default(),
@@ -103,11 +112,15 @@ impl Default for ToolOptions {
 
 /// The built-in tools, in the order in which a model is told of them.
 pub fn standard(context: ToolContext) -> Vec<Arc<dyn Tool>> {
-    let context = Arc::new(context);
+    let context = &Arc::new(context);
     vec![
-        Arc::new(OnWorker::new(read::Read::new(Arc::clone(&context)))),
-        Arc::new(OnWorker::new(write::Write::new(Arc::clone(&context)))),
-        Arc::new(bash::Bash::new(Arc::clone(&context))),
-        Arc::new(OnWorker::new(ls::Ls::new(context))),
+        Arc::new(OnWorker::new(read::Read::new(Arc::clone(context)))),
+        Arc::new(OnWorker::new(write::Write::new(Arc::clone(context)))),
+        Arc::new(OnWorker::new(edit::Edit::new(Arc::clone(context)))),
+        Arc::new(bash::Bash::new(Arc::clone(context))),
+        Arc::new(OnWorker::new(grep::Grep::new(Arc::clone(context)))),
+        Arc::new(OnWorker::new(glob::Glob::new(Arc::clone(context)))),
+        Arc::new(OnWorker::new(ls::Ls::new(Arc::clone(context)))),
+        Arc::new(OnWorker::new(todo::Todo::new(Arc::clone(context)))),
     ]
 }

@@ -3,6 +3,10 @@
 mod arguments;
 mod bash;
 mod desk;
+mod edit;
+mod glob;
+mod grep;
 mod ls;
 mod read;
+mod todo;
 mod write;
