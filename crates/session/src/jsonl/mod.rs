@@ -7,36 +7,53 @@
 //! Files of older versions, and damaged ones, are as usable as any: the first append rewrites them, after the original was kept
 //! beside. A file that another process changed meanwhile is refused ([`StoreError::Conflict`]); the two are not joined.
 
+mod append;
 mod disk;
 mod draft;
 mod line;
 mod migration;
+mod read;
 mod rewrite;
 mod scan;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use disk::{Disk, SystemDisk};
 pub(crate) use line::pick;
 
-use crate::entry::{Entry, EntryKind, OtherEntry, PlainEntry};
+use crate::entry::Entry;
 use crate::header::{Header, VERSION};
 use crate::id_source::{IdSource, SystemIds};
 use crate::ids::EntryId;
 use crate::memory_store::refuse_duplicates;
-use crate::store::{ChangeSet, EntryReader, Opened, Receipt, SessionStore, StoreError};
-use crate::time::{Clock, SystemClock, Timestamp};
-use disk::{Identity, Token};
-use migration::Target;
+use crate::store::{ChangeSet, Opened, Receipt, SessionStore, StoreError};
+use crate::time::{Clock, SystemClock};
+use disk::Token;
 use scan::{Content, Form, Place, Record, Scanned};
 
 /// A session in a file.
+///
+/// ```
+/// use std::sync::Arc;
+/// use longhand_session::time::Timestamp;
+/// use longhand_session::{Entry, EntryReader, Header, JsonlStore, SessionStore, Tree};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("session.jsonl");
+/// let header = Header::new("s".into(), Timestamp::from_millis(0), "/work");
+/// let entry: Entry = serde_json::from_str(r#"{"type":"custom","id":"a","customType":"note"}"#)?;
+/// JsonlStore::create(&path, header).append(&[Arc::new(entry.clone())])?;
+///
+/// let mut store = JsonlStore::resume(&path);
+/// let tree = Tree::new(store.open()?.rows);
+/// assert_eq!(*store.read(&tree.active_path())?[0], entry);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct JsonlStore {
     path: PathBuf,
     /// The header of a session that is not written yet.
@@ -234,101 +251,6 @@ impl Session {
         self.by_id.insert(id.clone(), self.records.len());
         self.records.push(Record { id: Some(id), place, line, form: Form::Whole });
     }
-
-    /// The text of an edited record as it is to be.
-    fn edited(&self, at: usize, bytes: &[u8], version: u64) -> Result<String, serde_json::Error> {
-        let record = &self.records[at];
-        let Some(id) = &record.id else { return Ok(String::from_utf8_lossy(bytes).into_owned()) };
-        let previous = self.records[..at].iter().rev().find_map(|record| record.id.as_ref());
-        let nth = |object: u64| {
-            let at = usize::try_from(object).ok()?.checked_sub(1)?;
-            self.records.get(at)?.id.clone()
-        };
-        let target = Target { version, id, previous, nth: &nth };
-        migration::migrate(&String::from_utf8_lossy(bytes), &target)
-    }
-
-    fn entry(&self, at: usize, bytes: &[u8], version: u64) -> Result<Entry, serde_json::Error> {
-        match self.records[at].form {
-            Form::Whole | Form::SharedLine => serde_json::from_str(&String::from_utf8_lossy(bytes)),
-            Form::Edited => serde_json::from_str(&self.edited(at, bytes, version)?),
-        }
-    }
-}
-
-/// What stands in the place of a damaged line that looked whole when the file was opened: an entry of no known type, with the
-/// text. It keeps the branch together, and no model sees it.
-fn stand_in(id: &EntryId, bytes: &[u8]) -> Entry {
-    let parent_id = line::usual(bytes).and_then(|names| names.parent_id);
-    let mut members = PlainEntry::default();
-    let text = String::from_utf8_lossy(bytes);
-    members.extra.insert("text", serde_json::Value::from(text).into());
-    Entry {
-        id: id.clone(),
-        parent_id: parent_id.as_deref().map(EntryId::from),
-        timestamp: Timestamp::default(),
-        kind: EntryKind::Other(OtherEntry { type_name: "damaged".to_owned(), members }),
-    }
-}
-
-impl EntryReader for JsonlStore {
-    fn read(&self, ids: &[EntryId]) -> Result<Vec<Arc<Entry>>, StoreError> {
-        let (Some(session), false) = (&self.session, ids.is_empty()) else {
-            return match ids.first() {
-                Some(id) => Err(StoreError::UnknownEntry(id.clone())),
-                None => Ok(Vec::new()),
-            };
-        };
-        let mut window = Window::default();
-        let mut entries = Vec::with_capacity(ids.len());
-        for id in ids {
-            let at = session.index(id)?;
-            let record = &session.records[at];
-            let Some(file) = &session.file else {
-                return Err(StoreError::UnknownEntry(id.clone()));
-            };
-            let ahead = if ids.len() > 1 { READ_AHEAD_BYTES } else { 0 };
-            let bytes = window
-                .get(&file.reader, record.place, file.bytes, ahead)
-                .map_err(self.io_error("read"))?;
-            let mut entry = session.entry(at, bytes, file.version).unwrap_or_else(|error| {
-                let (path, line) = (self.path.display(), record.line);
-                tracing::warn!("`{path}`, line {line}: the entry cannot be read: {error}");
-                stand_in(id, bytes)
-            });
-            entry.id = id.clone();
-            entries.push(Arc::new(entry));
-        }
-        Ok(entries)
-    }
-}
-
-/// How much is read at once where several entries are wanted: a branch mostly lies together.
-const READ_AHEAD_BYTES: u64 = 64 << 10;
-
-/// The part of the file that was read last.
-#[derive(Default)]
-struct Window {
-    bytes: Vec<u8>,
-    offset: u64,
-}
-
-impl Window {
-    fn get(&mut self, file: &File, place: Place, end: u64, ahead: u64) -> io::Result<&[u8]> {
-        let is_inside =
-            place.offset >= self.offset && place.end() <= self.offset + self.bytes.len() as u64;
-        if !is_inside {
-            let until = (place.offset + ahead).min(end).max(place.end());
-            self.bytes.resize((until - place.offset) as usize, 0);
-            self.offset = place.offset;
-            if let Err(error) = file.read_exact_at(&mut self.bytes, place.offset) {
-                self.bytes.clear();
-                return Err(error);
-            }
-        }
-        let start = (place.offset - self.offset) as usize;
-        Ok(&self.bytes[start..start + place.bytes as usize])
-    }
 }
 
 impl SessionStore for JsonlStore {
@@ -366,80 +288,5 @@ impl SessionStore for JsonlStore {
 
     fn location(&self) -> Option<&Path> {
         Some(&self.path)
-    }
-}
-
-impl JsonlStore {
-    /// Whether the file is where it was; `false` if its name is gone.
-    ///
-    /// # Errors
-    /// Another process wrote it, or put another file in its place.
-    fn is_in_its_place(&self) -> Result<bool, StoreError> {
-        let known = self.session.as_ref().and_then(|session| session.file.as_ref());
-        let found = Identity::at(&self.path).map_err(self.io_error("look at"))?;
-        match (known, found) {
-            (Some(known), Some(found)) if known.token.identity == found => Ok(true),
-            (_, None) => Ok(false),
-            (_, Some(_)) => Err(StoreError::Conflict { path: self.path.clone() }),
-        }
-    }
-
-    fn append_lines(&mut self, entries: &[Arc<Entry>]) -> Result<Receipt, StoreError> {
-        let io_error = self.io_error("append to");
-        let path = self.path.clone();
-        let Some(Session { file: Some(file), .. }) = &mut self.session else {
-            return Err(StoreError::Missing { path });
-        };
-        let appender = file.appender(&path).map_err(&io_error)?;
-        let mut text = String::new();
-        if !file.is_terminated {
-            text.push('\n');
-        }
-        let mut places = Vec::with_capacity(entries.len());
-        for entry in entries {
-            let line = entry.to_line();
-            let offset = file.bytes + text.len() as u64;
-            places.push(Place { offset, bytes: line.len() as u64 });
-            text.push_str(&line);
-            text.push('\n');
-        }
-        let written = draft::write_all(&*self.disk, &appender, text.as_bytes())
-            .and_then(|()| Token::of(&file.reader));
-        let token = match written {
-            Ok(token) => token,
-            Err(append) => {
-                if let Err(source) = self.disk.truncate(&appender, file.bytes) {
-                    file.pending = Some(Pending::TornAppend);
-                    file.token = Token::of(&file.reader).unwrap_or(file.token);
-                    return Err(StoreError::TornAppend { path, append, source });
-                }
-                file.token = Token::of(&file.reader).unwrap_or(file.token);
-                return Err(io_error(append));
-            }
-        };
-        file.token = token;
-        file.bytes += text.len() as u64;
-        file.is_terminated = true;
-        let first_line = file.lines + 1;
-        file.lines += entries.len();
-        let receipt = Receipt { bytes: file.bytes };
-        if let Some(session) = &mut self.session {
-            for (n, (entry, place)) in entries.iter().zip(places).enumerate() {
-                session.add_record(entry.id.clone(), place, first_line + n);
-            }
-        }
-        Ok(receipt)
-    }
-}
-
-impl OnDisk {
-    /// The descriptor that writes at the end. Shared, because the file's facts change while it is used.
-    fn appender(&mut self, path: &Path) -> io::Result<Arc<File>> {
-        if let Some(appender) = &self.appender {
-            return Ok(Arc::clone(appender));
-        }
-        let appender = Arc::new(OpenOptions::new().append(true).open(path)?);
-        self.appender = Some(Arc::clone(&appender));
-        Ok(appender)
     }
 }

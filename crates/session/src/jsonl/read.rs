@@ -1,0 +1,116 @@
+//! Entries by their ids, parsed when they are asked for, in the form of today.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use super::migration::{self, Target};
+use super::scan::{Form, Place};
+use super::{JsonlStore, Session, line};
+use crate::entry::{Entry, EntryKind, OtherEntry, PlainEntry};
+use crate::ids::EntryId;
+use crate::store::{EntryReader, StoreError};
+use crate::time::Timestamp;
+
+impl EntryReader for JsonlStore {
+    fn read(&self, ids: &[EntryId]) -> Result<Vec<Arc<Entry>>, StoreError> {
+        let (Some(session), false) = (&self.session, ids.is_empty()) else {
+            return match ids.first() {
+                Some(id) => Err(StoreError::UnknownEntry(id.clone())),
+                None => Ok(Vec::new()),
+            };
+        };
+        let mut window = Window::default();
+        let mut entries = Vec::with_capacity(ids.len());
+        for id in ids {
+            let at = session.index(id)?;
+            let record = &session.records[at];
+            let Some(file) = &session.file else {
+                return Err(StoreError::UnknownEntry(id.clone()));
+            };
+            let ahead = if ids.len() > 1 { READ_AHEAD_BYTES } else { 0 };
+            let bytes = window
+                .get(&file.reader, record.place, file.bytes, ahead)
+                .map_err(self.io_error("read"))?;
+            let mut entry = session.entry(at, bytes, file.version).unwrap_or_else(|error| {
+                let (path, line) = (self.path.display(), record.line);
+                tracing::warn!("`{path}`, line {line}: the entry cannot be read: {error}");
+                stand_in(id, bytes)
+            });
+            entry.id = id.clone();
+            entries.push(Arc::new(entry));
+        }
+        Ok(entries)
+    }
+}
+
+/// How much is read at once where several entries are wanted: a branch mostly lies together.
+const READ_AHEAD_BYTES: u64 = 64 << 10;
+
+/// The part of the file that was read last.
+#[derive(Default)]
+struct Window {
+    bytes: Vec<u8>,
+    offset: u64,
+}
+
+impl Window {
+    fn get(&mut self, file: &File, place: Place, end: u64, ahead: u64) -> io::Result<&[u8]> {
+        let is_inside =
+            place.offset >= self.offset && place.end() <= self.offset + self.bytes.len() as u64;
+        if !is_inside {
+            let until = (place.offset + ahead).min(end).max(place.end());
+            self.bytes.resize((until - place.offset) as usize, 0);
+            self.offset = place.offset;
+            if let Err(error) = file.read_exact_at(&mut self.bytes, place.offset) {
+                self.bytes.clear();
+                return Err(error);
+            }
+        }
+        let start = (place.offset - self.offset) as usize;
+        Ok(&self.bytes[start..start + place.bytes as usize])
+    }
+}
+
+impl Session {
+    /// The text of an edited record as it is to be.
+    pub(super) fn edited(
+        &self,
+        at: usize,
+        bytes: &[u8],
+        version: u64,
+    ) -> Result<String, serde_json::Error> {
+        let record = &self.records[at];
+        let Some(id) = &record.id else { return Ok(String::from_utf8_lossy(bytes).into_owned()) };
+        let previous = self.records[..at].iter().rev().find_map(|record| record.id.as_ref());
+        let nth = |object: u64| {
+            let at = usize::try_from(object).ok()?.checked_sub(1)?;
+            self.records.get(at)?.id.clone()
+        };
+        let target = Target { version, id, previous, nth: &nth };
+        migration::migrate(&String::from_utf8_lossy(bytes), &target)
+    }
+
+    fn entry(&self, at: usize, bytes: &[u8], version: u64) -> Result<Entry, serde_json::Error> {
+        match self.records[at].form {
+            Form::Whole | Form::SharedLine => serde_json::from_str(&String::from_utf8_lossy(bytes)),
+            Form::Edited => serde_json::from_str(&self.edited(at, bytes, version)?),
+        }
+    }
+}
+
+/// What stands in the place of a damaged line that looked whole when the file was opened: an entry of no known type, with the
+/// text. It keeps the branch together, and no model sees it.
+fn stand_in(id: &EntryId, bytes: &[u8]) -> Entry {
+    let parent_id = line::usual(bytes).and_then(|names| names.parent_id);
+    let mut members = PlainEntry::default();
+    let text = String::from_utf8_lossy(bytes);
+    members.extra.insert("text", serde_json::Value::from(text).into());
+    Entry {
+        id: id.clone(),
+        parent_id: parent_id.as_deref().map(EntryId::from),
+        timestamp: Timestamp::default(),
+        kind: EntryKind::Other(OtherEntry { type_name: "damaged".to_owned(), members }),
+    }
+}
