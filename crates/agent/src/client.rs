@@ -93,11 +93,19 @@ pub enum ModelsError {
         /// The environment variable that would hold the key.
         variable: String,
     },
+    /// The model speaks a protocol that no client here does.
+    #[error("`{model}` speaks `{api}`, which is not supported")]
+    Unserved {
+        /// The model.
+        model: String,
+        /// Its protocol.
+        api: &'static str,
+    },
     /// No model is configured.
     #[error("no model is configured")]
     None,
     /// The endpoint could not be asked.
-    #[error("cannot reach `{endpoint}`: {error}")]
+    #[error("cannot ask `{endpoint}` for its models: {error}")]
     Unreachable {
         /// The endpoint.
         endpoint: String,

@@ -75,8 +75,8 @@ impl Http {
 pub(crate) fn transport(error: reqwest::Error, url: &Url) -> ModelError {
     let is_timeout = error.is_timeout();
     let is_connect = error.is_connect();
-    let cause = chain(&error.without_url());
-    let lower = cause.to_ascii_lowercase();
+    let error = error.without_url();
+    let lower = chain(&error).to_ascii_lowercase();
     // A wrong certificate stays wrong.
     let is_certificate = lower.contains("certificate") || lower.contains("unknown issuer");
     let mut kinds = Vec::new();
@@ -91,7 +91,7 @@ pub(crate) fn transport(error: reqwest::Error, url: &Url) -> ModelError {
         kinds,
         status: None,
         hint: None,
-        text: format!("{what} `{}`: {cause}", place(url)),
+        text: format!("{what} `{}`: {}", place(url), root(&error)),
     }
 }
 
@@ -108,6 +108,15 @@ fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     classify::one_line(&text)
+}
+
+/// The innermost cause: those around it only say that something failed.
+fn root(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
+    }
+    classify::one_line(&innermost.to_string())
 }
 
 /// An address for people: no credentials, no query.

@@ -6,12 +6,12 @@
 
 use std::mem;
 
-/// Longest line that is taken. A chunk of a reply has a few hundred bytes; a whole reply in one chunk is far below this too.
+/// Longest line, or body, that is taken. A chunk of a reply has a few hundred bytes; a whole reply in one chunk is far below this too.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// A line without an end.
+/// A line, or body, without an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a line of the event stream is longer than 16 MiB")]
+#[error("a piece of the reply is longer than 16 MiB")]
 pub(crate) struct LineTooLong;
 
 /// Takes bytes and gives the payloads of complete events.
@@ -20,15 +20,35 @@ pub(crate) struct Decoder {
     line: Vec<u8>,
     data: Option<String>,
     ends_with_cr: bool,
+    /// A body that may be one JSON object, as far as it has come.
+    whole: Option<Vec<u8>>,
 }
 
 impl Decoder {
+    /// For a body that says that it is JSON: one object is one payload, anything else is events after all.
+    pub(crate) fn of_json() -> Self {
+        Self { whole: Some(Vec::new()), ..Self::default() }
+    }
+
     /// Takes the next bytes and appends the payloads that they complete.
     pub(crate) fn push(
         &mut self,
         bytes: &[u8],
         payloads: &mut Vec<String>,
     ) -> Result<(), LineTooLong> {
+        let Some(mut whole) = self.whole.take() else { return self.lines(bytes, payloads) };
+        whole.extend_from_slice(bytes);
+        match whole.trim_ascii_start().first() {
+            None | Some(b'{') if whole.len() > MAX_LINE_BYTES => Err(LineTooLong),
+            None | Some(b'{') => {
+                self.whole = Some(whole);
+                Ok(())
+            }
+            Some(_) => self.lines(&whole, payloads),
+        }
+    }
+
+    fn lines(&mut self, bytes: &[u8], payloads: &mut Vec<String>) -> Result<(), LineTooLong> {
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let (text, end) = match piece.split_last() {
                 Some((end @ (b'\n' | b'\r'), text)) => (text, Some(*end)),
@@ -53,6 +73,9 @@ impl Decoder {
 
     /// The stream has ended: gives what was still open.
     pub(crate) fn finish(mut self, payloads: &mut Vec<String>) {
+        if let Some(whole) = self.whole.take().filter(|whole| !whole.trim_ascii().is_empty()) {
+            payloads.push(String::from_utf8_lossy(&whole).into_owned());
+        }
         let line = mem::take(&mut self.line);
         self.end_line(&line, payloads);
         payloads.extend(self.data);

@@ -407,7 +407,8 @@ impl Inner {
             });
         }
         watch.start().await;
-        let mut decoder = Decoder::default();
+        let mut decoder =
+            if kind == "application/json" { Decoder::of_json() } else { Decoder::default() };
         let mut bytes = response.bytes_stream();
         let mut payloads = Vec::new();
         let mut silence = Silence::new(self.timeouts);
