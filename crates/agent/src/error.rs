@@ -48,6 +48,11 @@ impl ModelError {
         Self { kinds: vec![kind], status: None, hint: None, text: text.into() }
     }
 
+    /// A failure of which nothing is known but its text. It is final.
+    pub fn unclassified(text: impl Into<String>) -> Self {
+        Self { kinds: Vec::new(), status: None, hint: None, text: text.into() }
+    }
+
     /// The caller stopped the request.
     pub fn aborted() -> Self {
         Self::new(ErrorKind::Aborted, "Request was aborted")

@@ -93,7 +93,9 @@ impl Mended {
                 None => {}
             },
             control if control < ' ' => {
-                self.text.push_str(&format!("\\u{:04x}", u32::from(control)));
+                // Control characters are below 32: two hexadecimal digits hold them.
+                self.text.push_str("\\u00");
+                self.text.extend([4, 0].map(|shift| hex_digit(u32::from(control) >> shift)));
             }
             other => self.text.push(other),
         }
@@ -135,6 +137,10 @@ impl Mended {
         safe.extend(self.closers.iter().take(open).rev());
         [whole, safe]
     }
+}
+
+fn hex_digit(value: u32) -> char {
+    char::from_digit(value & 0xf, 16).unwrap_or('0')
 }
 
 /// Whether the backslash at `at` begins an escape, and is not the second half of an escaped backslash.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future;
 use longhand_agent::client::{ModelsError, Role};
-use longhand_agent::{Credentials, ErrorKind, ModelClient, ModelError, Models};
+use longhand_agent::{Credentials, ModelClient, ModelError, Models};
 use longhand_session::model::{Effort, InputKind, Price};
 use longhand_session::tiktoken::O200k;
 use longhand_session::{Api, Model, ModelRef};
@@ -26,10 +26,10 @@ use crate::openai_chat::OpenAiChat;
 use crate::well_known::{self, WellKnown};
 
 /// How long a provider's list is good for.
-const LIST_AGE: Duration = Duration::from_secs(2 * 60 * 60);
+const LIST_AGE: Duration = Duration::from_hours(2);
 
 /// The same for a server of one's own, which may load another model at any time and is cheap to ask.
-const OWN_LIST_AGE: Duration = Duration::from_secs(60);
+const OWN_LIST_AGE: Duration = Duration::from_mins(1);
 
 /// How long a provider that did not answer is left alone.
 const FAILURE_AGE: Duration = Duration::from_secs(10);
@@ -325,10 +325,8 @@ impl Models for Catalogue {
 }
 
 fn endpoint(provider: &ProviderConfig) -> Result<Endpoint, ModelError> {
-    Endpoint::parse(&provider.base_url).map_err(|error| ModelError {
-        kinds: Vec::new(),
-        ..ModelError::new(ErrorKind::Transient, format!("provider `{}`: {error}", provider.id))
-    })
+    Endpoint::parse(&provider.base_url)
+        .map_err(|error| ModelError::unclassified(format!("provider `{}`: {error}", provider.id)))
 }
 
 /// A model, from what is known by name, what the provider says, and what the user says, each winning over the one before.

@@ -57,7 +57,7 @@ async fn listed(target: &Target<'_>) -> Result<Vec<Found>, ModelError> {
     let url = target.endpoint.join("models");
     let answer = target.get(url.clone()).await?;
     let Some(mut found) = answers::listed(&answer) else {
-        return Err(refused(format!(
+        return Err(ModelError::unclassified(format!(
             "`{}` did not answer with a list of models",
             http::place(&url)
         )));
@@ -107,7 +107,7 @@ impl Target<'_> {
             Ok(Err(error)) => error,
             Err(_) => ModelError {
                 kinds: vec![ErrorKind::Transient, ErrorKind::Timeout],
-                ..refused(format!(
+                ..ModelError::unclassified(format!(
                     "`{}` did not answer within {} s",
                     http::place(&url),
                     limit.as_secs()
@@ -152,19 +152,17 @@ impl Target<'_> {
         {
             bytes.extend_from_slice(&chunk);
             if bytes.len() > MAX_ANSWER_BYTES {
-                return Err(refused(format!(
+                return Err(ModelError::unclassified(format!(
                     "the answer of `{}` is longer than 16 MiB",
                     http::place(url)
                 )));
             }
         }
         serde_json::from_slice(&bytes).map_err(|_| {
-            refused(format!("the answer of `{}` is not JSON; check the base URL", http::place(url)))
+            ModelError::unclassified(format!(
+                "the answer of `{}` is not JSON; check the base URL",
+                http::place(url)
+            ))
         })
     }
-}
-
-/// A failure of which nothing is known but its text.
-fn refused(text: String) -> ModelError {
-    ModelError { kinds: Vec::new(), status: None, hint: None, text }
 }

@@ -64,7 +64,8 @@ impl Endpoint {
             }
             Ok(IpAddr::V6(ip)) => is_near_v6(ip),
             Err(_) => {
-                host == "localhost" || host.ends_with(".localhost") || host.ends_with(".local")
+                let last = host.rsplit('.').next().unwrap_or_default();
+                last == "localhost" || (last == "local" && host.contains('.'))
             }
         }
     }

@@ -106,13 +106,12 @@ fn until_reset_time(text: &str, now: Timestamp) -> Option<Duration> {
     });
     let found = RESET.captures(text)?;
     let local = found[1].replace(' ', "T");
-    let at = match found.get(2) {
-        Some(zone) => format!("{local}{}", zone.as_str()).parse::<Timestamp>().ok()?,
-        None => {
-            let offset_hours = if found[0].starts_with("将在") { 8 } else { 0 };
-            let time: DateTime = local.parse().ok()?;
-            jiff::tz::offset(offset_hours).to_timestamp(time).ok()?
-        }
+    let at = if let Some(zone) = found.get(2) {
+        format!("{local}{}", zone.as_str()).parse::<Timestamp>().ok()?
+    } else {
+        let offset_hours = if found[0].starts_with("将在") { 8 } else { 0 };
+        let time: DateTime = local.parse().ok()?;
+        jiff::tz::offset(offset_hours).to_timestamp(time).ok()?
     };
     Some(seconds(at.duration_since(now).as_secs_f64()))
 }

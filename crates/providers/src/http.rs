@@ -58,12 +58,8 @@ impl Http {
                 .connect_timeout(CONNECT_TIMEOUT)
                 .user_agent(concat!("longhand/", env!("CARGO_PKG_VERSION")));
             let builder = if reach == Reach::Near { builder.no_proxy() } else { builder };
-            builder.build().map_err(|error| ModelError {
-                kinds: Vec::new(),
-                ..ModelError::new(
-                    ErrorKind::Transient,
-                    format!("cannot set up HTTPS: {}", chain(&error)),
-                )
+            builder.build().map_err(|error| {
+                ModelError::unclassified(format!("cannot set up HTTPS: {}", chain(&error)))
             })
         })
         .as_ref()

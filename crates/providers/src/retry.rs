@@ -16,7 +16,7 @@ const MAX_EMPTY: u32 = 2;
 /// The first wait; each later one is twice as long.
 const BASE: Duration = Duration::from_millis(500);
 /// Longest wait. A provider that asks for more gets its say reported instead.
-const MAX_WAIT: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// Where a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -40,7 +40,7 @@ impl Splitter {
         while !rest.is_empty() {
             let (next, state) = match std::mem::replace(self, Self::Text) {
                 Self::Start { held } => at_start(held + &rest, &mut parts),
-                Self::Thinking { close, held } => inside(close, held + &rest, &mut parts),
+                Self::Thinking { close, held } => inside(close, &(held + &rest), &mut parts),
                 Self::Closed => {
                     let text = rest.trim_start().to_owned();
                     if text.is_empty() { (text, Self::Closed) } else { (text, Self::Text) }
@@ -83,7 +83,7 @@ fn at_start(all: String, parts: &mut Vec<Part>) -> (String, Splitter) {
     (String::new(), Splitter::Text)
 }
 
-fn inside(close: &'static str, all: String, parts: &mut Vec<Part>) -> (String, Splitter) {
+fn inside(close: &'static str, all: &str, parts: &mut Vec<Part>) -> (String, Splitter) {
     if let Some((thinking, rest)) = all.split_once(close) {
         push_thinking(thinking, parts);
         return (rest.to_owned(), Splitter::Closed);

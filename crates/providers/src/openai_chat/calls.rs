@@ -73,13 +73,10 @@ impl Calls {
         let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
         let index = piece.get("index").and_then(Value::as_u64);
         let found = self.find(index, id, name, position);
-        let (at, is_new) = match found {
-            Some(at) => (at, false),
-            None => {
-                self.calls.push(Call { index, ..Call::default() });
-                (self.calls.len() - 1, true)
-            }
-        };
+        let at = found.unwrap_or(self.calls.len());
+        if found.is_none() {
+            self.calls.push(Call { index, ..Call::default() });
+        }
         let call = &mut self.calls[at];
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
@@ -99,7 +96,7 @@ impl Calls {
             }
             _ => String::new(),
         };
-        Change { call: at, is_new, delta }
+        Change { call: at, is_new: found.is_none(), delta }
     }
 
     /// The call that a piece belongs to; `None` for a new one.

@@ -4,9 +4,7 @@
 //! reply goes to the caller with the error. Cancelling closes the connection and keeps what came.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use futures::StreamExt;
 use longhand_agent::request::{EventStream, Request, Retry};
 use longhand_agent::{Credentials, ErrorKind, ModelClient, ModelError, StreamEvent};
 use longhand_session::json::Number;
@@ -16,25 +14,15 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, Url};
 use serde_json::Value;
 use tokio::sync::{Mutex, mpsc};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::reply::{self, Timeouts, Watch};
 use super::request::{self, Lessons};
 use super::stream::{End, Fold};
 use crate::endpoint::Endpoint;
 use crate::http::{self, Http, Reach};
 use crate::retry::{Stage, Tries};
-use crate::sse::Decoder;
 use crate::{classify, event_stream, output_limit};
-
-/// Keepalives count as life for this many idle times, then something real must come.
-const KEEPALIVE_IDLE_TIMES: u32 = 3;
-
-/// How long to wait for the usage after the reason for the end.
-const USAGE_GRACE: Duration = Duration::from_millis(2_500);
-
-/// The same when the usage is there: only the end of the stream is missing, and the connection is worth a moment.
-const END_GRACE: Duration = Duration::from_millis(250);
 
 /// Least that a stated overflow must leave for a second try with a shorter reply.
 const LEAST_ROOM_TOKENS: u64 = 4_096;
@@ -45,23 +33,6 @@ const PLAUSIBLE_OVERFLOW_PERCENT: u64 = 50;
 /// The key that stands for none.
 const NO_KEY: &str = "N/A";
 
-/// How long a server may be silent. `None` waits for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
-    /// Before the first byte of the reply.
-    pub first_event: Option<Duration>,
-    /// Between two pieces.
-    pub idle: Option<Duration>,
-}
-
-impl Timeouts {
-    /// Five minutes each; a server of one's own may load a model and read a long prompt for as long as it takes.
-    pub fn of(model: &Model) -> Self {
-        let five_minutes = Some(Duration::from_secs(300));
-        Self { first_event: five_minutes.filter(|_| !model.is_local), idle: five_minutes }
-    }
-}
-
 /// A model behind an OpenAI-compatible server.
 #[derive(Clone)]
 pub struct OpenAiChat(Arc<Inner>);
@@ -71,10 +42,32 @@ struct Inner {
     counter: Arc<dyn TokenCounter>,
     credentials: Arc<dyn Credentials>,
     /// The key in use; asked for once, and again when it is refused.
-    key: Mutex<Option<Option<String>>>,
+    key: Mutex<Key>,
     http: Http,
     timeouts: Timeouts,
     clock: Arc<dyn Clock>,
+}
+
+/// The key that a client uses.
+#[derive(Default, PartialEq)]
+enum Key {
+    /// Nobody has asked for one yet.
+    #[default]
+    Unasked,
+    /// There is none.
+    Absent,
+    /// This one.
+    Held(String),
+}
+
+impl Key {
+    fn new(key: Option<String>) -> Self {
+        key.map_or(Self::Absent, Self::Held)
+    }
+
+    fn as_deref(&self) -> Option<&str> {
+        if let Self::Held(key) = self { Some(key) } else { None }
+    }
 }
 
 impl OpenAiChat {
@@ -82,7 +75,7 @@ impl OpenAiChat {
     pub fn new(model: Arc<Model>, credentials: Arc<dyn Credentials>, http: Http) -> Self {
         Self(Arc::new(Inner {
             counter: Arc::new(ByteEstimate),
-            key: Mutex::new(None),
+            key: Mutex::default(),
             timeouts: Timeouts::of(&model),
             clock: Arc::new(SystemClock),
             model,
@@ -122,7 +115,7 @@ impl OpenAiChat {
             model: Arc::clone(&inner.model),
             counter: Arc::clone(&inner.counter),
             credentials: Arc::clone(&inner.credentials),
-            key: Mutex::new(None),
+            key: Mutex::default(),
             http: inner.http.clone(),
             timeouts: inner.timeouts,
             clock: Arc::clone(&inner.clock),
@@ -181,8 +174,7 @@ impl Inner {
         events: &mpsc::Sender<StreamEvent>,
     ) {
         let started = self.clock.now_millis();
-        let mut watch =
-            Watch { events, has_started: false, first_output: None, clock: &*self.clock };
+        let mut watch = Watch::new(events, &*self.clock);
         let mut tries = Tries::default();
         let mut lessons = Lessons::default();
         let (mut message, error, rest) = loop {
@@ -207,7 +199,7 @@ impl Inner {
         let ended = self.clock.now_millis();
         message.timestamp = started;
         message.duration = Some(Number((ended - started) as f64));
-        message.ttft = watch.first_output.map(|at| Number((at - started) as f64));
+        message.ttft = watch.first_output().map(|at| Number((at - started) as f64));
         watch.send_all(rest).await;
         let message = Box::new(message);
         watch
@@ -230,12 +222,15 @@ impl Inner {
         let reply = async {
             let response = self.send(request, lessons).await?;
             stage = Stage::Reply;
-            self.read(response, &mut fold, watch).await
+            reply::read(response, &self.model, self.timeouts, &mut fold, watch).await
         };
         let end = tokio::select! {
             biased;
             () = cancel.cancelled() => End::Failed(ModelError::aborted()),
-            end = reply => end.unwrap_or_else(End::Failed),
+            end = reply => match end {
+                Ok(end) => end,
+                Err(error) => End::Failed(redacted(error, self.key.lock().await.as_deref())),
+            },
         };
         let has_output = fold.has_output();
         let mut rest = Vec::new();
@@ -246,12 +241,8 @@ impl Inner {
     /// Sends the request, with a fresh key or in another form where the server's refusal asks for that.
     async fn send(&self, request: &Request, lessons: &mut Lessons) -> Result<Response, ModelError> {
         let prompt_tokens = request::prompt_tokens(request, &*self.counter);
-        let endpoint = Endpoint::parse(&self.model.base_url).map_err(|error| ModelError {
-            kinds: Vec::new(),
-            ..ModelError::new(
-                ErrorKind::Transient,
-                format!("model `{}`: {error}", self.model.reference()),
-            )
+        let endpoint = Endpoint::parse(&self.model.base_url).map_err(|error| {
+            ModelError::unclassified(format!("model `{}`: {error}", self.model.reference()))
         })?;
         let url = endpoint.join("chat/completions");
         let mut key = self.key().await;
@@ -311,7 +302,7 @@ impl Inner {
             .send();
         let answer = match self.timeouts.first_event {
             Some(limit) => tokio::time::timeout(limit, sending).await.map_err(|_| {
-                silent(&format!("did not answer within {} s", limit.as_secs()), &self.model)
+                reply::silent(&format!("did not answer within {} s", limit.as_secs()), &self.model)
             })?,
             None => sending.await,
         };
@@ -377,129 +368,21 @@ impl Inner {
         refusal
     }
 
-    /// Reads a reply to its end.
-    async fn read(
-        &self,
-        response: Response,
-        fold: &mut Fold<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<End, ModelError> {
-        let url = response.url().clone();
-        let kind = content_type(&response);
-        if !matches!(
-            kind.as_str(),
-            "" | "text/event-stream"
-                | "application/x-ndjson"
-                | "text/plain"
-                | "application/json"
-                | "application/octet-stream"
-        ) {
-            let said = classify::readable(&http::error_body(response).await);
-            return Err(ModelError {
-                kinds: Vec::new(),
-                ..ModelError::new(
-                    ErrorKind::Transient,
-                    format!(
-                        "`{}` answered with `{kind}` instead of an event stream; check the base URL: {said}",
-                        http::place(&url)
-                    ),
-                )
-            });
-        }
-        watch.start().await;
-        let mut decoder =
-            if kind == "application/json" { Decoder::of_json() } else { Decoder::default() };
-        let mut bytes = response.bytes_stream();
-        let mut payloads = Vec::new();
-        let mut silence = Silence::new(self.timeouts);
-        loop {
-            let deadline = silence.deadline(fold);
-            let next = match deadline {
-                Some(at) => tokio::time::timeout_at(at, bytes.next()).await,
-                None => Ok(bytes.next().await),
-            };
-            let chunk = match next {
-                Ok(Some(Ok(chunk))) => chunk,
-                Ok(None) => {
-                    std::mem::take(&mut decoder).finish(&mut payloads);
-                    return Ok(self
-                        .payloads(&mut payloads, fold, watch)
-                        .await?
-                        .unwrap_or(End::Closed));
-                }
-                Ok(Some(Err(_))) | Err(_) if fold.has_finish_reason() => return Ok(End::Closed),
-                Ok(Some(Err(error))) => return Err(http::transport(error, &url)),
-                Err(_) => return Err(silent("fell silent in the middle of a reply", &self.model)),
-            };
-            decoder.push(&chunk, &mut payloads).map_err(|error| ModelError {
-                kinds: Vec::new(),
-                ..ModelError::new(
-                    ErrorKind::Transient,
-                    format!("`{}`: {error}", self.model.reference()),
-                )
-            })?;
-            silence.heard(!payloads.is_empty());
-            if let Some(end) = self.payloads(&mut payloads, fold, watch).await? {
-                return Ok(end);
-            }
-        }
-    }
-
-    async fn payloads(
-        &self,
-        payloads: &mut Vec<String>,
-        fold: &mut Fold<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Option<End>, ModelError> {
-        for payload in payloads.drain(..) {
-            let payload = payload.trim();
-            if payload == "[DONE]" {
-                return Ok(Some(End::Done));
-            }
-            let mut events = Vec::new();
-            let heard = match serde_json::from_str::<Value>(payload) {
-                Ok(chunk) if chunk.is_object() => fold.chunk(&chunk, &mut events),
-                Ok(_) => Ok(()),
-                Err(_) if payload.starts_with('{') => {
-                    return Err(ModelError::new(
-                        ErrorKind::Transient,
-                        format!(
-                            "`{}` sent a piece of a reply that is not JSON",
-                            self.model.reference()
-                        ),
-                    ));
-                }
-                Err(_) => Err(Value::from(payload)),
-            };
-            watch.send_all(events).await;
-            if let Err(error) = heard {
-                let error = classify::in_band(&error, jiff::Timestamp::now());
-                // A line of text that tells of no failure is noise of a gateway.
-                if !error.kinds.is_empty() || payload.starts_with('{') {
-                    let key = self.key.lock().await.clone().flatten();
-                    return Err(redacted(error, key.as_deref()));
-                }
-                tracing::debug!(model = %self.model.reference(), "ignoring a line that is not JSON");
-            }
-        }
-        Ok(None)
-    }
-
     async fn key(&self) -> Option<String> {
         let mut held = self.key.lock().await;
-        if held.is_none() {
-            *held = Some(self.credentials.key(&self.model.reference()).await);
+        if *held == Key::Unasked {
+            *held = Key::new(self.credentials.key(&self.model.reference()).await);
         }
-        held.clone().flatten()
+        held.as_deref().map(str::to_owned)
     }
 
     /// The key after one was refused: asked for again, unless another request has already done so.
     async fn refresh_key(&self, refused: Option<&str>) -> Option<String> {
         let mut held = self.key.lock().await;
-        if held.as_ref().is_some_and(|held| held.as_deref() == refused) {
-            *held = Some(self.credentials.key(&self.model.reference()).await);
+        if held.as_deref() == refused {
+            *held = Key::new(self.credentials.key(&self.model.reference()).await);
         }
-        held.clone().flatten()
+        held.as_deref().map(str::to_owned)
     }
 }
 
@@ -507,94 +390,7 @@ fn new_call_id() -> ToolCallId {
     format!("call_{}", uuid::Uuid::new_v4().simple()).into()
 }
 
-fn silent(what: &str, model: &Model) -> ModelError {
-    ModelError {
-        kinds: vec![ErrorKind::Transient, ErrorKind::Timeout],
-        ..ModelError::new(ErrorKind::Timeout, format!("`{}` {what}", model.reference()))
-    }
-}
-
 fn redacted(mut error: ModelError, key: Option<&str>) -> ModelError {
     error.text = http::redact(&error.text, key);
     error
-}
-
-fn content_type(response: &Response) -> String {
-    response
-        .headers()
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase()
-}
-
-/// When a silent server is given up.
-struct Silence {
-    timeouts: Timeouts,
-    began: Instant,
-    /// The last bytes of any kind.
-    last_bytes: Option<Instant>,
-    /// The last payload.
-    last_payload: Instant,
-}
-
-impl Silence {
-    fn new(timeouts: Timeouts) -> Self {
-        let now = Instant::now();
-        Self { timeouts, began: now, last_bytes: None, last_payload: now }
-    }
-
-    fn heard(&mut self, has_payload: bool) {
-        let now = Instant::now();
-        self.last_bytes = Some(now);
-        if has_payload {
-            self.last_payload = now;
-        }
-    }
-
-    fn deadline(&self, fold: &Fold<'_>) -> Option<Instant> {
-        if fold.has_finish_reason() {
-            let grace = if fold.has_usage() { END_GRACE } else { USAGE_GRACE };
-            return Some(self.last_payload + grace);
-        }
-        match self.last_bytes {
-            None => Some(self.began + self.timeouts.first_event?),
-            Some(last_bytes) => {
-                let idle = self.timeouts.idle?;
-                Some((last_bytes + idle).min(self.last_payload + idle * KEEPALIVE_IDLE_TIMES))
-            }
-        }
-    }
-}
-
-/// The way to the caller, and what was seen on it.
-struct Watch<'a> {
-    events: &'a mpsc::Sender<StreamEvent>,
-    has_started: bool,
-    first_output: Option<i64>,
-    clock: &'a dyn Clock,
-}
-
-impl Watch<'_> {
-    async fn start(&mut self) {
-        if !std::mem::replace(&mut self.has_started, true) {
-            self.send(StreamEvent::Start).await;
-        }
-    }
-
-    async fn send_all(&mut self, events: Vec<StreamEvent>) {
-        for event in events {
-            if self.first_output.is_none() {
-                self.first_output = Some(self.clock.now_millis());
-            }
-            self.send(event).await;
-        }
-    }
-
-    async fn send(&self, event: StreamEvent) {
-        // The receiver lives in the same stream as this future: while one is polled, both are there.
-        let _ = self.events.send(event).await;
-    }
 }

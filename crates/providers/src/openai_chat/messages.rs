@@ -156,7 +156,7 @@ impl Writer<'_> {
                     );
                 }
                 Block::ToolCall(call) if !call.name.trim().is_empty() => {
-                    calls.push(self.call(call))
+                    calls.push(self.call(call));
                 }
                 // Others' encrypted reasoning and server tools have no place here; assistants send no pictures back.
                 Block::Thinking(_)
@@ -290,7 +290,7 @@ impl<'a> Reasoning<'a> {
         match thinking.thinking_signature.as_deref() {
             Some(member) if REASONING_MEMBERS.contains(&member) => self.member = Some(member),
             Some(details) if details.starts_with('[') => {
-                self.details = serde_json::from_str(details).ok()
+                self.details = serde_json::from_str(details).ok();
             }
             _ => {}
         }

@@ -101,6 +101,9 @@ impl<'a> Fold<'a> {
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
             return Err(error.clone());
         }
+        if chunk.get("object").is_some_and(|object| object == "error") {
+            return Err(chunk.clone());
+        }
         self.note(chunk);
         let choices = chunk.get("choices").and_then(Value::as_array);
         let Some(choice) = choices.and_then(|choices| choices.first()) else { return Ok(()) };
@@ -175,14 +178,13 @@ impl<'a> Fold<'a> {
         if delta.is_empty() {
             return;
         }
-        let index = match self.open {
-            Some(Open::Text(index)) => index,
-            _ => {
-                let index = self.begin(Block::text(""), events);
-                self.open = Some(Open::Text(index));
-                events.push(StreamEvent::TextStart { index });
-                index
-            }
+        let index = if let Some(Open::Text(index)) = self.open {
+            index
+        } else {
+            let index = self.begin(Block::text(""), events);
+            self.open = Some(Open::Text(index));
+            events.push(StreamEvent::TextStart { index });
+            index
         };
         if let Some(Block::Text(block)) = self.message.content.get_mut(index) {
             block.text.push_str(&delta);
@@ -192,18 +194,17 @@ impl<'a> Fold<'a> {
     }
 
     fn thinking(&mut self, delta: &str, member: Option<&str>, events: &mut Vec<StreamEvent>) {
-        let index = match self.open {
-            Some(Open::Thinking(index)) => index,
-            _ => {
-                let block = ThinkingBlock {
-                    thinking_signature: member.map(str::to_owned),
-                    ..ThinkingBlock::default()
-                };
-                let index = self.begin(Block::Thinking(block), events);
-                self.open = Some(Open::Thinking(index));
-                events.push(StreamEvent::ThinkingStart { index });
-                index
-            }
+        let index = if let Some(Open::Thinking(index)) = self.open {
+            index
+        } else {
+            let block = ThinkingBlock {
+                thinking_signature: member.map(str::to_owned),
+                ..ThinkingBlock::default()
+            };
+            let index = self.begin(Block::Thinking(block), events);
+            self.open = Some(Open::Thinking(index));
+            events.push(StreamEvent::ThinkingStart { index });
+            index
         };
         if let Some(Block::Thinking(block)) = self.message.content.get_mut(index) {
             block.thinking.push_str(delta);
@@ -231,6 +232,7 @@ impl<'a> Fold<'a> {
         }
         for change in self.calls.push(pieces) {
             if change.is_new {
+                self.has_output = true;
                 let index = self.begin(Block::ToolCall(ToolCall::default()), events);
                 self.call_blocks.push(index);
                 let name = self.calls.name(change.call).to_owned();
@@ -298,23 +300,18 @@ impl<'a> Fold<'a> {
     fn stop(&mut self) -> Option<ModelError> {
         let given = self.finish_reason.clone().unwrap_or_else(|| "stop".into());
         let has_calls = self.message.tool_calls().next().is_some();
+        let failed = |text: String| (StopReason::Error, Some(finish_error(text)));
         let (stop_reason, error) = match given.to_ascii_lowercase().as_str() {
-            "stop" | "end" if has_calls => (StopReason::ToolUse, None),
-            "stop" | "end" => (StopReason::Stop, None),
-            "length" | "max_tokens" => (StopReason::Length, self.overflow()),
-            "tool_calls" | "function_call" if has_calls => (StopReason::ToolUse, None),
-            "tool_calls" | "function_call" => (StopReason::Stop, None),
-            "error" => (
-                StopReason::Error,
-                Some(finish_error("Provider returned error finish_reason".into())),
-            ),
-            "insufficient_system_resource" => (
-                StopReason::Error,
-                Some(finish_error(format!("Provider returned error finish_reason: {given}"))),
-            ),
-            _ => {
-                (StopReason::Error, Some(finish_error(format!("Provider finish_reason: {given}"))))
+            // Servers confuse the two: whether there are calls is what counts.
+            "stop" | "end" | "tool_calls" | "function_call" => {
+                (if has_calls { StopReason::ToolUse } else { StopReason::Stop }, None)
             }
+            "length" | "max_tokens" => (StopReason::Length, self.overflow()),
+            "error" => failed("Provider returned error finish_reason".into()),
+            "insufficient_system_resource" => {
+                failed(format!("Provider returned error finish_reason: {given}"))
+            }
+            _ => failed(format!("Provider finish_reason: {given}")),
         };
         self.message.stop_reason = stop_reason;
         error.or_else(|| self.empty(stop_reason))

@@ -1,5 +1,6 @@
 //! Whatever a server does, a stream ends in one clear error and keeps what was said.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use longhand_agent::{ErrorKind, ModelClient, StreamEvent};
@@ -7,7 +8,6 @@ use longhand_providers::{Http, OpenAiChat, Timeouts};
 use longhand_session::Model;
 use longhand_session::message::StopReason;
 use serde_json::json;
-use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{
@@ -191,7 +191,7 @@ async fn a_server_that_does_not_stream_is_understood() {
 async fn a_silent_server_is_given_up() {
     let head = || answer(200, &[("content-type", "text/event-stream")], "");
     let keepalives =
-        || (0..40).flat_map(|_| [Step::Wait(Duration::from_secs(60)), send(": still here\n\n")]);
+        || (0..40).flat_map(|_| [Step::Wait(Duration::from_mins(1)), send(": still here\n\n")]);
     for (name, script, said, text) in [
         ("no answer", vec![Step::Hang], "did not answer within 300 s", ""),
         ("no event", then(head(), [Step::Hang]), "fell silent", ""),
@@ -208,7 +208,7 @@ async fn a_silent_server_is_given_up() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_of_ones_own_may_take_its_time_before_it_begins() {
-    let hour = Step::Wait(Duration::from_secs(3_600));
+    let hour = Step::Wait(Duration::from_hours(1));
     let server = Server::play(vec![[vec![hour], hello()].concat()]).await;
     let ended = ask(near(&server.base_url)).await;
     assert_eq!((ended.text().as_str(), ended.error), ("Hello", None));

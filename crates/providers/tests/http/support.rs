@@ -77,7 +77,7 @@ impl Server {
 async fn read_request(socket: &mut TcpStream) -> Option<Seen> {
     let mut bytes = Vec::new();
     loop {
-        let mut buffer = [0; 65_536];
+        let mut buffer = [0; 8_192];
         let read = socket.read(&mut buffer).await.ok()?;
         bytes.extend_from_slice(&buffer[..read]);
         let text = String::from_utf8_lossy(&bytes);
@@ -125,7 +125,7 @@ async fn play(socket: &mut TcpStream, script: Script) {
 pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Script {
     let mut head = format!("HTTP/1.1 {status} Status\r\nconnection: close\r\n");
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        head.extend([name, ": ", value, "\r\n"]);
     }
     head.push_str("\r\n");
     let mut bytes = head.into_bytes();
