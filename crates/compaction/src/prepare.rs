@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use longhand_agent::Branch;
 use longhand_agent::compaction::{FileOperations, Preparation, Prepare};
-use longhand_session::entry::{CompactionEntry, CustomMessageEntry};
-use longhand_session::message::{BranchSummaryMessage, CustomMessage};
+use longhand_session::context::message_of;
+use longhand_session::entry::CompactionEntry;
 use longhand_session::tokens::{EncryptedReasoning, count_message, last_assistant_usage};
-use longhand_session::{Api, Content, Entry, EntryId, EntryKind, Message, Model, TokenCounter};
+use longhand_session::{Api, Entry, EntryId, EntryKind, Message, Model, TokenCounter};
 use tokio::sync::watch;
 
 use crate::cut_point::{self, Candidate, Place};
@@ -93,37 +93,6 @@ pub fn prepare(entries: &[Arc<Entry>], terms: &Terms<'_>) -> Option<Preparation>
         previous_preserve_data: previous.and_then(|compaction| compaction.preserve_data.clone()),
         file_operations,
     })
-}
-
-/// The message that an entry adds to what a model sees, if it adds one.
-pub fn message_of(entry: &Entry) -> Option<Arc<Message>> {
-    let timestamp = || entry.timestamp.millis().unwrap_or(0);
-    match &entry.kind {
-        EntryKind::Message(stored) => Some(stored.message.clone()),
-        EntryKind::CustomMessage(stored) => custom_message(stored, timestamp()).map(Arc::new),
-        EntryKind::BranchSummary(stored) if !stored.summary.is_empty() => {
-            Some(Arc::new(Message::BranchSummary(BranchSummaryMessage {
-                summary: stored.summary.clone(),
-                from_id: stored.from_id.clone(),
-                timestamp: timestamp(),
-                ..BranchSummaryMessage::default()
-            })))
-        }
-        _ => None,
-    }
-}
-
-fn custom_message(stored: &CustomMessageEntry, timestamp: i64) -> Option<Message> {
-    let content: Content = serde_json::from_str(stored.content.text()).ok()?;
-    Some(Message::Custom(CustomMessage {
-        custom_type: stored.custom_type.clone(),
-        content,
-        display: stored.display,
-        details: stored.details.clone(),
-        attribution: stored.attribution,
-        timestamp,
-        ..CustomMessage::default()
-    }))
 }
 
 /// Whether no message came after the newest compaction. One that a provider made aside may have left messages before it.
@@ -274,7 +243,7 @@ fn calibrated_keep(
 /// The id of the first kept entry: that of the message, or of the oldest entry directly before it that no model sees.
 fn first_kept_id(entries: &[Arc<Entry>], message_at: usize) -> EntryId {
     let is_transparent = |entry: &&Arc<Entry>| {
-        Place::of(&entry.kind) == Place::Metadata && message_of(entry).is_none()
+        Place::of(&entry.kind) != Place::Boundary && message_of(entry).is_none()
     };
     let pulled = entries[..message_at].iter().rev().take_while(is_transparent).count();
     entries[message_at - pulled].id.clone()

@@ -2,15 +2,15 @@
 
 use longhand_agent::Branch;
 use longhand_agent::compaction::{CompactionResult, Preparation};
+use longhand_session::archive::{self, Archive};
+use longhand_session::context::message_of;
 use longhand_session::message::CompactionSummaryMessage;
 use longhand_session::tokens::{EncryptedReasoning, count_message, count_messages};
 use longhand_session::{Message, TokenCounter};
 
-use crate::prepare::message_of;
-
 /// Tokens of the context when `result` stands in the place of what it replaces: system prompt and tools, the summary, and the
 /// messages that are kept. Signatures and encrypted reasoning are not counted, as in every size that is compared with a
-/// threshold. Linear in what is kept.
+/// threshold. An archive counts with the frames that are sent of it. Linear in what is kept.
 pub fn project(
     branch: &Branch,
     preparation: &Preparation,
@@ -18,8 +18,12 @@ pub fn project(
     counter: &dyn TokenCounter,
     non_message_tokens: u64,
 ) -> u64 {
+    let blocks = result.preserve_data.as_ref().and_then(Archive::read).map(|archive| {
+        archive::history_blocks(&archive, archive::model_budget(&archive, None), None)
+    });
     let summary = Message::CompactionSummary(Box::new(CompactionSummaryMessage {
         summary: result.summary.clone(),
+        blocks,
         ..CompactionSummaryMessage::default()
     }));
     let kept_tokens = if result.first_kept_entry_id == preparation.first_kept_entry_id {

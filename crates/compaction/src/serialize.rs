@@ -1,7 +1,7 @@
 //! A conversation as text, for a model that should read it and not go on with it.
 //!
 //! Takes messages in the roles that providers take; all other roles must be converted before, and are left out here. Pictures
-//! become a note, long tool results are clipped, and calls whose result was of no use disappear together with it. What the user
+//! become a note, long tool results are clipped and their keys redacted, and calls whose result was of no use disappear together with it. What the user
 //! said is never shortened.
 //!
 //! Each dialect is a file that writes [`Turn`]s. A further dialect is a further file, a variant of [`Dialect`] and a line in
@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use longhand_session::Message;
+use longhand_session::redaction::redact;
 use regex::Regex;
 
 pub use clip::clip;
@@ -49,18 +50,16 @@ pub fn conversation(messages: &[Arc<Message>], dialect: Dialect) -> String {
     }
 }
 
-/// The conversation in a dialect, safe to put between the tags of a summary request: it can neither end them, nor hold spellings
-/// that a provider refuses in data.
+/// The conversation in a dialect, safe to put between the tags of a summary request: keys are redacted, and it can neither end the
+/// tags nor hold spellings that a provider refuses in data.
 pub fn for_summary(messages: &[Arc<Message>], dialect: Dialect) -> String {
     let text = conversation(messages, dialect);
+    let text = redact(&text);
     let text = match dialect {
-        Dialect::Harmony => harmony::escape_control_tokens(&text).into_owned(),
+        Dialect::Harmony => harmony::escape_control_tokens(&text),
         Dialect::Plain | Dialect::Xml | Dialect::Anthropic => text,
     };
-    match escape_boundaries(&text) {
-        Cow::Borrowed(_) => text,
-        Cow::Owned(escaped) => escaped,
-    }
+    escape_boundaries(&text).into_owned()
 }
 
 /// Disarms the tags that enclose parts of a summary request.

@@ -3,6 +3,7 @@
 mod vectors;
 
 use longhand_compaction::cut_point::{self, Candidate, Cut, Place};
+use longhand_session::context::message_of;
 use longhand_session::tokens::{EncryptedReasoning, count_message};
 use longhand_session::{ByteEstimate, Entry};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ fn candidates(case: &Value) -> Vec<Candidate> {
 }
 
 fn candidate(entry: &Entry) -> Candidate {
-    let message = longhand_compaction::prepare::message_of(entry);
+    let message = message_of(entry);
     let count = |message: &_| count_message(&ByteEstimate, message, EncryptedReasoning::Counted);
     let tokens = message.as_deref().map_or(0, count);
     Candidate { place: Place::of(&entry.kind), tokens }

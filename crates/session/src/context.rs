@@ -127,6 +127,12 @@ pub fn build(
     Ok(context)
 }
 
+/// What an entry says by itself: its message, that of an extension, or the summary of a branch that was left. Stored messages keep
+/// their identity. `None` for all other entries.
+pub fn message_of(entry: &Entry) -> Option<Arc<Message>> {
+    emission::for_person(entry)
+}
+
 /// Everything that was said on a path, for a person. Reads all of it.
 ///
 /// # Errors

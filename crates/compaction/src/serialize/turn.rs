@@ -1,10 +1,10 @@
 //! Messages as the turns that every dialect writes.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use longhand_session::message::{AssistantMessage, ToolCall, ToolResult};
+use longhand_session::redaction::redact;
 use longhand_session::{Block, Content, Message, ToolCallId};
 
 use super::{Dialect, clip};
@@ -31,7 +31,7 @@ pub(super) struct Assistant<'a> {
 
 pub(super) struct ResultText<'a> {
     pub(super) tool_name: &'a str,
-    pub(super) text: Cow<'a, str>,
+    pub(super) text: String,
     pub(super) is_error: bool,
 }
 
@@ -143,20 +143,11 @@ fn assistant(message: &AssistantMessage, dialect: Dialect) -> Option<Turn<'_>> {
 }
 
 fn result_text(result: &ToolResult) -> Option<ResultText<'_>> {
-    let mut texts = result.content.iter().filter_map(Block::as_text);
-    let whole: Cow<'_, str> = match (texts.next(), texts.next()) {
-        (None, _) => return None,
-        (Some(only), None) => Cow::Borrowed(only),
-        (Some(first), Some(second)) => {
-            Cow::Owned([first, second].into_iter().chain(texts).collect())
-        }
-    };
+    let whole: String = result.content.iter().filter_map(Block::as_text).collect();
     if whole.is_empty() {
         return None;
     }
-    let text = match whole {
-        Cow::Borrowed(whole) => clip(whole, TOOL_RESULT_UNITS),
-        Cow::Owned(whole) => Cow::Owned(clip(&whole, TOOL_RESULT_UNITS).into_owned()),
-    };
+    // Half a key has no shape that would be known: keys go before the text is cut.
+    let text = clip(&redact(&whole), TOOL_RESULT_UNITS).into_owned();
     Some(ResultText { tool_name: &result.tool_name, text, is_error: result.is_error })
 }

@@ -1,6 +1,4 @@
-//! What the method `soft` does when something is not as it should be.
-
-mod scripted;
+//! What is done when something is not as it should be.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,10 +11,11 @@ use longhand_compaction::{Options, projection};
 use longhand_prompts::Prompts;
 use longhand_session::message::{StopReason, ToolCall};
 use longhand_session::{Block, ByteEstimate, Fragment, Message, TokenCounter};
-use scripted::{Answer, Scripted};
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+use crate::scripted::{self, Answer, Scripted};
 
 fn user(text: &str) -> Arc<Message> {
     Arc::new(Message::user(text, 1))
@@ -367,4 +366,29 @@ async fn every_request_is_announced_with_what_it_sends_and_to_whom() {
             "short summary: about 6 tokens to `custom/test-model`",
         ]
     );
+}
+
+#[tokio::test]
+async fn keys_are_neither_sent_nor_taken_back() {
+    let key = format!("sk-ant-api03-{}", "Ab1".repeat(12));
+    let call = json!({"role": "assistant", "timestamp": 1, "content": [
+        {"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": format!("login {key}")}}]});
+    // The key lies across the place where the result is clipped.
+    let output = format!("{} {key}", "y".repeat(1_980));
+    let result = json!({"role": "toolResult", "toolCallId": "c1", "toolName": "bash", "timestamp": 1,
+        "content": [{"type": "text", "text": output}]});
+    let messages = [json!({"role": "user", "content": key.clone(), "timestamp": 1}), call, result];
+    let mut preparation = preparation();
+    preparation.messages_to_summarize =
+        messages.map(|message| Arc::new(serde_json::from_value(message).unwrap())).to_vec();
+    preparation.previous_summary = Some(format!("The key is {key}."));
+    let client = Scripted::new(scripted::model(), vec![Answer::text(&format!("Use {key}."))]);
+    let mut job = scripted::job(preparation, vec![client.clone()]);
+    job.focus = Some(format!("whether {key} works").into());
+    job.extra_context = Arc::from([key.clone()]);
+    let result = scripted::run(&job).await.unwrap();
+    for text in client.prompts().iter().chain([&result.summary]) {
+        assert!(!text.contains("sk-ant-api03-Ab1"), "{text}");
+        assert!(text.contains("[redacted]"), "{text}");
+    }
 }

@@ -1,15 +1,20 @@
-//! What of a branch is replaced, and what is kept.
+//! The golden cases.
 
-mod vectors;
-
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use longhand_agent::compaction::Preparation;
 use longhand_compaction::Options;
 use longhand_compaction::prepare::{Terms, prepare};
 use longhand_session::tokens::{EncryptedReasoning, count_messages};
-use longhand_session::{Api, ByteEstimate, Entry, Message, Model, ModelRef};
+use longhand_session::{
+    Api, ByteEstimate, Entry, EntryId, EntryReader, JsonlStore, Message, Model, ModelRef,
+    SessionStore,
+};
 use serde_json::{Value, json};
+
+use crate::vectors;
 
 fn entries(case: &Value) -> Vec<Arc<Entry>> {
     let entries: Vec<Entry> = serde_json::from_value(case["entries"].clone()).unwrap();
@@ -87,4 +92,67 @@ fn regions_are_those_of_the_table() {
         let prepared = prepare(&entries(&case), &terms);
         assert_eq!(json!(prepared.as_ref().map(told)), expected(&case), "{}", case["name"]);
     }
+}
+
+/// The figures of a case on a real session, as far as they need no hash.
+fn figures(prepared: Option<&Preparation>, expected: &Value) -> (Value, Value) {
+    let count = |list: &Value| list["count"].clone();
+    let mut actual = json!(prepared.map(told));
+    let mut expected = expected.clone();
+    if let (Some(actual), Some(expected)) = (actual.as_object_mut(), expected.as_object_mut()) {
+        for key in ["read_files", "modified_files"] {
+            if let Some(list) = expected.get(key) {
+                let files = actual[key].as_array().unwrap().len();
+                (actual[key], expected[key]) = (json!(files), count(list));
+            }
+        }
+        // Their texts are told by hash, and the id of the kept message follows from the other.
+        for key in ["previous_summary", "previous_summary_timestamp", "first_kept_message_entry_id"]
+        {
+            expected.remove(key);
+        }
+        actual.retain(|key, _| expected.contains_key(key));
+    }
+    (actual, expected)
+}
+
+#[test]
+fn real_sessions_are_cut_as_expected_where_they_are_at_hand() {
+    let Ok(folder) = std::env::var("LONGHAND_REAL_SESSIONS") else {
+        println!("skipped: LONGHAND_REAL_SESSIONS names no folder with sessions");
+        return;
+    };
+    let mut loaded = BTreeMap::new();
+    for case in vectors::cases("prepare-real-sessions", "cases") {
+        // Sums over whole files are checked where tokens are counted.
+        if case.get("kind").is_some() {
+            continue;
+        }
+        let file = case["file"].as_str().unwrap();
+        let entries = loaded.entry(file.to_owned()).or_insert_with(|| load(&folder, file));
+        let end = case["path_end_line_index"].as_u64().unwrap() as usize;
+        let options = options(&case["settings"]);
+        let terms =
+            Terms { options: &options, model: None, non_message_tokens: 0, counter: &ByteEstimate };
+        let prepared = prepare(&entries[..end], &terms);
+        let expected = case.get("expected_required").unwrap_or(&case["expected"]);
+        let (actual, mut expected) = figures(prepared.as_ref(), expected);
+        if let Some(id) = expected.get_mut("first_kept_entry_id_with_metadata") {
+            // The line of the file, header first, that the entry was read from.
+            let line: usize = id.as_str().unwrap()[1..].parse().unwrap();
+            *id = json!(entries[line - 1].id);
+        }
+        assert_eq!(actual, expected, "{file} up to line {end}, {}", case["settings"]);
+    }
+}
+
+/// The entries of a file in its order, migrated.
+fn load(folder: &str, file: &str) -> Vec<Arc<Entry>> {
+    let scratch = tempfile::tempdir().unwrap();
+    let copy = scratch.path().join(file);
+    std::fs::copy(Path::new(folder).join(file), &copy).unwrap();
+    let mut store = JsonlStore::resume(copy);
+    let rows = store.open().unwrap().rows;
+    let ids: Vec<EntryId> = rows.into_iter().map(|row| row.id).collect();
+    store.read(&ids).unwrap()
 }

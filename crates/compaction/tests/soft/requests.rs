@@ -1,8 +1,5 @@
 //! Every request that a summary sends, and what becomes of the replies.
 
-mod scripted;
-mod vectors;
-
 use std::sync::{Arc, LazyLock};
 
 use longhand_agent::compaction::{FileOperations, MethodError, Preparation, Thinking};
@@ -14,20 +11,25 @@ use longhand_session::model::Effort;
 use longhand_session::tiktoken::O200k;
 use longhand_session::{Block, ByteEstimate, Json, Message, Model, TokenCounter};
 use regex::{Captures, Regex};
-use scripted::{Answer, Scripted};
 use serde_json::{Value, json};
+
+use crate::scripted::{self, Answer, Scripted};
+use crate::vectors;
 
 /// Cases that are not run, and why.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("remote: ", "the summarizer endpoint has no client yet"),
-    ("split turn: history and prefix", "the prefix takes context and focus too: see `soft.rs`"),
-    ("short summary failure", "a short summary is worth no failure: see `soft.rs`"),
-    ("empty summary text", "an empty reply is no summary: see `soft.rs`"),
-    ("truncated summary", "a reply that was cut off is no summary: see `soft.rs`"),
-    ("aborted summary", "a reply that was stopped is no summary: see `soft.rs`"),
-    ("first kept id missing", "checked before any request: see `soft.rs`"),
-    ("provider overflow halves", "windows are planned with the model's counter: see `soft.rs`"),
-    ("overflow that never clears", "windows are planned with the model's counter: see `soft.rs`"),
+    ("split turn: history and prefix", "the prefix takes context and focus too: see `failures.rs`"),
+    ("short summary failure", "a short summary is worth no failure: see `failures.rs`"),
+    ("empty summary text", "an empty reply is no summary: see `failures.rs`"),
+    ("truncated summary", "a reply that was cut off is no summary: see `failures.rs`"),
+    ("aborted summary", "a reply that was stopped is no summary: see `failures.rs`"),
+    ("first kept id missing", "checked before any request: see `failures.rs`"),
+    ("provider overflow halves", "windows are planned with the model's counter: see `failures.rs`"),
+    (
+        "overflow that never clears",
+        "windows are planned with the model's counter: see `failures.rs`",
+    ),
 ];
 
 /// Answers of the cases in which they are not `REPLY n`.
