@@ -88,6 +88,13 @@ impl Reply {
         self
     }
 
+    /// The same reply, but its end does not come until the request is cancelled.
+    #[must_use]
+    pub fn hanging(mut self) -> Self {
+        self.ending = Ending::Hangs;
+        self
+    }
+
     /// The same reply with measured tokens.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {

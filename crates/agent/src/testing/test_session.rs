@@ -102,6 +102,14 @@ impl TestSession {
     pub fn transcript(&self) -> Vec<String> {
         self.store.messages().iter().map(|message| line(message)).collect()
     }
+
+    /// The messages of the request of that number, from 0, as [`Self::transcript`].
+    ///
+    /// # Panics
+    /// There was no such request.
+    pub fn request(&self, nth: usize) -> Vec<String> {
+        self.client.requests()[nth].messages.iter().map(|message| line(message)).collect()
+    }
 }
 
 /// A message in one line.
