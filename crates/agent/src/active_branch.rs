@@ -43,10 +43,6 @@ impl ActiveBranch {
         &self.tree
     }
 
-    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
-        &self.entries
-    }
-
     pub(crate) fn live(&self) -> &[Arc<Message>] {
         self.live.messages()
     }

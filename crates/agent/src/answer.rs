@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use longhand_session::message::StopReason;
-use longhand_session::{AssistantMessage, Message};
+use longhand_session::{AssistantMessage, Block, Message};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +84,12 @@ fn finished(
     };
     if message.model.is_empty() {
         (message.api, message.provider, message.model) = (begun.api, begun.provider, begun.model);
+    }
+    // A call that was still arriving has no id that a result could name.
+    if error.is_some() {
+        let is_whole =
+            |block: &Block| block.as_tool_call().is_none_or(|call| !call.id.as_str().is_empty());
+        message.content.retain(is_whole);
     }
     if message.timestamp == 0 {
         message.timestamp = now;

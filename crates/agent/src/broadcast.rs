@@ -11,10 +11,13 @@ pub(crate) struct Broadcast {
 }
 
 impl Broadcast {
-    /// A new listener. It first hears `standing`: what was said before and still holds.
-    pub(crate) fn subscribe(&mut self, standing: Option<SessionEvent>) -> Subscription {
+    /// A new listener, who hears `first` before anything else.
+    pub(crate) fn subscribe(
+        &mut self,
+        first: impl IntoIterator<Item = SessionEvent>,
+    ) -> Subscription {
         let (subscriber, subscription) = subscription::channel();
-        if let Some(event) = standing {
+        for event in first {
             subscriber.push(self.sequenced(event));
         }
         self.subscribers.push(subscriber);

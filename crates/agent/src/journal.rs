@@ -42,6 +42,7 @@ pub(crate) struct Journal {
 struct Sync {
     is_wanted: bool,
     last: Option<Instant>,
+    has_failed: bool,
 }
 
 impl Journal {
@@ -117,23 +118,32 @@ impl Journal {
         self.sync.is_wanted = true;
     }
 
-    /// Waits until a sync is due; for ever where none is wanted.
+    /// Waits until a sync is due; for ever where none is wanted, or where there is something to be written first.
     pub(crate) async fn sync_due(&self) {
-        match (self.sync.is_wanted, self.sync.last) {
-            (false, _) => std::future::pending().await,
-            (true, None) => {}
-            (true, Some(last)) => tokio::time::sleep_until(last + SYNC_INTERVAL).await,
+        if !self.sync.is_wanted || self.failure.is_some() {
+            return std::future::pending().await;
+        }
+        if let Some(last) = self.sync.last {
+            tokio::time::sleep_until(last + SYNC_INTERVAL).await;
         }
     }
 
     /// Begins a sync, whose result comes by mail.
     pub(crate) fn begin_sync(&mut self, postbox: Postbox) {
-        self.sync = Sync { is_wanted: false, last: Some(Instant::now()) };
+        self.sync.is_wanted = false;
+        self.sync.last = Some(Instant::now());
         let store = self.store.clone();
         tokio::spawn(async move {
             let result = blocking(move || store.blocking_lock().sync()).await;
             postbox.send(Mail::Synced(result)).await;
         });
+    }
+
+    /// Takes the result of a sync. One that failed is tried again. Returns a failure that nobody has been told of.
+    pub(crate) fn end_sync(&mut self, result: Result<(), StoreError>) -> Option<StoreError> {
+        self.sync.is_wanted |= result.is_err();
+        let was_told = std::mem::replace(&mut self.sync.has_failed, result.is_err());
+        result.err().filter(|_| !was_told && self.failure.is_none())
     }
 
     /// Writes what is unwritten and waits until it would survive the loss of power.

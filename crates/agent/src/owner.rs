@@ -13,11 +13,13 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use longhand_session::EntryKind;
 use longhand_session::context::{self, DanglingCalls};
 use longhand_session::entry::CustomEntry;
 use longhand_session::id_source::IdSource;
-use longhand_session::time::Clock;
-use longhand_session::{EntryKind, StoreError};
+use longhand_session::store::EntryTag;
+use longhand_session::time::{Clock, Timestamp};
+use longhand_session::tokens::MessageCounts;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -31,6 +33,7 @@ use crate::journal::Journal;
 use crate::mail::{Mail, Postbox};
 use crate::queue::Queue;
 use crate::run::Surroundings;
+use crate::subscription::Subscription;
 use passes::ActivePass;
 use runs::ActiveRun;
 
@@ -48,6 +51,9 @@ pub(crate) struct Owner {
     pub(crate) journal: Journal,
     pub(crate) published: watch::Sender<Arc<Branch>>,
     pub(crate) live: watch::Sender<Arc<Live>>,
+    pub(crate) counts: MessageCounts,
+    /// What every listener is told first: how the session was found.
+    pub(crate) found: Vec<SessionEvent>,
     pub(crate) state: State,
 }
 
@@ -63,7 +69,6 @@ pub(crate) struct State {
     is_closing: bool,
     /// The leaf was moved and nothing has been appended there since.
     has_bare_move: bool,
-    has_failed_to_sync: bool,
 }
 
 /// Who has the session.
@@ -104,7 +109,10 @@ impl Owner {
             Mail::Command(command) => return self.obey(command).await,
             Mail::Run(mail) => self.take_run_mail(mail).await,
             Mail::PassEnded(result) => self.end_pass(result).await,
-            Mail::Synced(result) => self.synced(result),
+            Mail::Synced(result) => {
+                let failure = self.journal.end_sync(result);
+                self.tell_of_failure(failure.as_ref());
+            }
         }
         // A run or a pass may have ended.
         if self.state.is_closing && matches!(self.state.activity, Activity::Nobody) {
@@ -131,7 +139,7 @@ impl Owner {
             }
             SessionCommand::Emit(event) => self.take_event(*event),
             SessionCommand::Subscribe(reply) => {
-                let _ = reply.send(self.state.broadcast.subscribe(self.journal.standing()));
+                let _ = reply.send(self.subscribe());
             }
             SessionCommand::Transcript(reply) => {
                 let path = self.branch.path(self.branch.tree().leaf());
@@ -182,11 +190,9 @@ impl Owner {
         if self.state.has_bare_move {
             last_words.push(self.navigation_mark());
         }
-        let has_reply =
-            self.branch.entries().iter().any(|entry| {
-                entry.message().is_some_and(|message| message.as_assistant().is_some())
-            });
-        if has_reply {
+        let tree = self.branch.tree();
+        let mut path = tree.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
+        if path.any(|row| row.tag == EntryTag::Assistant) {
             let data =
                 json!({ "reason": "close", "kind": "normal", "recordedAt": self.now().as_str() });
             last_words.push(EntryKind::Custom(CustomEntry {
@@ -201,15 +207,10 @@ impl Owner {
         }
     }
 
-    fn synced(&mut self, result: Result<(), StoreError>) {
-        let Err(error) = result else {
-            self.state.has_failed_to_sync = false;
-            return;
-        };
-        self.journal.want_sync();
-        if !std::mem::replace(&mut self.state.has_failed_to_sync, true) {
-            self.emit(crate::journal::persistence_error(&error));
-        }
+    /// A new listener. It first hears what was said before and still holds.
+    fn subscribe(&mut self) -> Subscription {
+        let standing = self.found.iter().cloned().chain(self.journal.standing());
+        self.state.broadcast.subscribe(standing)
     }
 
     fn take_event(&mut self, event: SessionEvent) {
@@ -231,8 +232,8 @@ impl Owner {
         self.emit(event);
     }
 
-    fn now(&self) -> longhand_session::time::Timestamp {
-        longhand_session::time::Timestamp::from_millis(self.clock.now_millis())
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.now_millis())
     }
 
     fn postbox(&self) -> Option<Postbox> {

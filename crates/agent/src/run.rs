@@ -213,7 +213,8 @@ impl Run {
 
     /// Does what maintenance planned, unless the user stopped the turn meanwhile.
     async fn go_on(&mut self, verdict: Verdict) -> Option<Begin> {
-        let continuation = verdict.continuation.filter(|_| !self.turn.is_cancelled())?;
+        let continuation =
+            verdict.continuation.filter(|_| !verdict.blocked && !self.turn.is_cancelled())?;
         if let Continuation::Prompt(text) = continuation {
             self.postbox.ask(|reply| RunMail::GoOn { text, reply }).await?;
         }

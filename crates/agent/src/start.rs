@@ -1,15 +1,19 @@
 //! Starts a session: opens its store and spawns the task that owns it.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use longhand_prompts::Prompts;
 use longhand_session::id_source::IdSource;
+use longhand_session::store::Damage;
 use longhand_session::time::{Clock, SystemClock};
-use longhand_session::{SessionStore, StoreError, SystemIds, Tree};
+use longhand_session::tokens::MessageCounts;
+use longhand_session::{Entry, SessionStore, StoreError, SystemIds, Tree};
 use tokio::sync::{mpsc, watch};
 
 use crate::active_branch::{self, ActiveBranch};
 use crate::client::ModelClient;
+use crate::event::{NoticeLevel, SessionEvent};
 use crate::handle::{Live, SessionHandle};
 use crate::journal::Journal;
 use crate::live::Frames;
@@ -21,6 +25,9 @@ use crate::run::Surroundings;
 use crate::tool::{Gate, OpenGate, Tool};
 use crate::transform::RequestTransform;
 use crate::window;
+
+/// How many damaged lines a notice names: it is one line.
+const MAX_LISTED: usize = 10;
 
 /// Whether somebody can answer questions about calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,9 +138,11 @@ impl AgentSession {
         let tree = Tree::new(opened.rows);
         let path = active_branch::path(&tree, tree.leaf());
         let entries = journal.reader().run(move |reader| window::read(&path, reader)).await?;
+        let found = found(&opened.damage, &entries);
         let branch = ActiveBranch::new(session, tree, entries, config.frames);
 
         let specs: Vec<ToolSpec> = config.tools.iter().map(|tool| tool.spec().clone()).collect();
+        let counts = MessageCounts::new(config.client.counter());
         let live = Live::new(config.client, &config.system.into(), &specs.into());
         let (published, branch_receiver) = watch::channel(branch.snapshot());
         let (live, live_receiver) = watch::channel(Arc::new(live));
@@ -158,9 +167,38 @@ impl AgentSession {
             journal,
             published,
             live,
+            counts,
+            found,
             state: State::default(),
         };
         tokio::spawn(owner.work());
         Ok(SessionHandle::new(Postbox(sender), branch_receiver, live_receiver))
     }
+}
+
+/// What everybody should know of a session as it was found.
+fn found(damage: &Damage, window: &[Arc<Entry>]) -> Vec<SessionEvent> {
+    let unread = listed(&damage.lines).map(|lines| {
+        format!("parts of the session could not be read, and are kept as they are: line {lines}")
+    });
+    let shared = listed(&damage.duplicate_ids)
+        .map(|ids| format!("entries of the session share an id: {ids}"));
+    let lost = window::lost_kept_entry(window).map(|id| {
+        format!("the newest compaction keeps what follows entry `{id}`, which is not there; the model sees its summary alone")
+    });
+    let notice = |message| SessionEvent::Notice {
+        level: NoticeLevel::Warning,
+        message,
+        source: "session".into(),
+        code: Some("session.damaged".into()),
+    };
+    [unread, shared, lost].into_iter().flatten().map(notice).collect()
+}
+
+/// The first few of a list, and how many more there are; `None` for an empty one.
+fn listed<T: Display>(items: &[T]) -> Option<String> {
+    let first: Vec<String> = items.iter().take(MAX_LISTED).map(T::to_string).collect();
+    let more = items.len() - first.len();
+    let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+    (!items.is_empty()).then(|| format!("{}{rest}", first.join(", ")))
 }

@@ -37,6 +37,14 @@ pub(crate) fn trimmed(mut entries: Vec<Arc<Entry>>) -> Vec<Arc<Entry>> {
     entries
 }
 
+/// The entry that the newest compaction of a window wants to keep, if it is not on the path before it.
+pub(crate) fn lost_kept_entry(window: &[Arc<Entry>]) -> Option<&EntryId> {
+    let at = window.iter().rposition(|entry| entry.compaction().is_some())?;
+    let kept = &window[at].compaction()?.first_kept_entry_id;
+    let is_lost = !kept.as_str().is_empty() && window[..at].iter().all(|entry| entry.id != *kept);
+    is_lost.then_some(kept)
+}
+
 fn newest_cut(path: &[IndexRow]) -> Option<usize> {
     path.iter().rposition(|row| matches!(row.tag, EntryTag::Compaction | EntryTag::ResetBoundary))
 }

@@ -11,7 +11,7 @@ use longhand_session::entry::{
 use longhand_session::id_source::fresh_entry_id;
 use longhand_session::message::StopReason;
 use longhand_session::time::Timestamp;
-use longhand_session::tokens::{EncryptedReasoning, count_messages};
+use longhand_session::tokens::{EncryptedReasoning, MessageCounts};
 use longhand_session::{Entry, EntryId, Message, StoreError};
 use serde_json::json;
 
@@ -113,6 +113,7 @@ impl Owner {
     pub(super) async fn set_model(&mut self, client: Arc<dyn ModelClient>) {
         let model = client.model().reference().to_string();
         let before = self.live.borrow().clone();
+        self.counts = MessageCounts::new(client.counter());
         self.live.send_replace(Arc::new(Live::new(client, &before.system, &before.tools)));
         let change = ModelChangeEntry { model: model.clone(), ..ModelChangeEntry::default() };
         self.append(vec![EntryKind::ModelChange(change).into()], Heard::Whole).await;
@@ -209,7 +210,7 @@ impl Owner {
             Heard::End => self.tell_of_end(message),
         }
         self.emit(SessionEvent::MessageEnd { message: message.clone(), entry_id });
-        if message.as_assistant().is_some() {
+        if message.as_assistant().is_some_and(|reply| !reply.is_unfinished()) {
             self.tell_usage(Some(message));
         }
     }
@@ -227,20 +228,17 @@ impl Owner {
         self.emit(SessionEvent::MessageUpdate { assistant_message_event, partial });
     }
 
-    /// Tells how large the context is: as the provider measured it with this reply, else as counted here. Counting is linear in
-    /// what the model sees, and happens only after a rewrite or where the provider measures nothing.
+    /// Tells how large the context is: as the provider measured it with this reply, else as counted here, each message once.
     fn tell_usage(&mut self, reply: Option<&Arc<Message>>) {
         let live = self.live.borrow().clone();
         let window = live.client.model().context_window;
         let measured = reply.and_then(|message| message.as_assistant()?.usage.as_ref());
-        let (tokens, source) = match measured.filter(|usage| usage.has_context()) {
-            Some(usage) => (usage.context(), UsageSource::Measured),
-            None => {
-                let counter = live.counter();
-                let said =
-                    count_messages(&*counter, self.branch.live(), EncryptedReasoning::Excluded);
-                (said + live.non_message_tokens, UsageSource::Estimated)
-            }
+        let measured = measured.filter(|usage| usage.has_context());
+        let (tokens, source) = if let Some(usage) = measured {
+            (usage.context(), UsageSource::Measured)
+        } else {
+            let said = self.counts.count_all(self.branch.live(), EncryptedReasoning::Excluded);
+            (said + live.non_message_tokens, UsageSource::Estimated)
         };
         self.emit(SessionEvent::ContextUsage { tokens: Some(tokens), window, source });
     }

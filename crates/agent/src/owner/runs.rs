@@ -42,8 +42,8 @@ pub(super) struct RunRecord {
 struct OpenHook {
     hook: Hook,
     cancel: CancellationToken,
-    /// Whether listeners have been told that a pass runs.
-    is_announced: bool,
+    /// What listeners have been told that a pass does, while it does.
+    announced: Option<String>,
 }
 
 impl ActiveRun {
@@ -51,8 +51,10 @@ impl ActiveRun {
     pub(super) fn note(&mut self, event: &SessionEvent) {
         let Some(hook) = &mut self.hook else { return };
         match event {
-            SessionEvent::AutoCompactionStart { .. } => hook.is_announced = true,
-            SessionEvent::AutoCompactionEnd { .. } => hook.is_announced = false,
+            SessionEvent::AutoCompactionStart { action, .. } => {
+                hook.announced = Some(action.clone());
+            }
+            SessionEvent::AutoCompactionEnd { .. } => hook.announced = None,
             _ => {}
         }
     }
@@ -64,7 +66,7 @@ impl ActiveRun {
 
     /// Stops a pass that listeners know of. Returns whether there was one.
     fn stop_pass(&self) -> bool {
-        let pass = self.hook.as_ref().filter(|open| open.is_announced);
+        let pass = self.hook.as_ref().filter(|open| open.announced.is_some());
         pass.inspect(|open| open.cancel.cancel()).is_some()
     }
 
@@ -220,20 +222,22 @@ impl Owner {
             }
             RunMail::HookBegan(hook, cancel) => {
                 if let Activity::Run(run) = &mut self.state.activity {
-                    run.hook = Some(OpenHook { hook, cancel, is_announced: false });
+                    if run.turn.is_cancelled() {
+                        cancel.cancel();
+                    }
+                    run.hook = Some(OpenHook { hook, cancel, announced: None });
                 }
             }
-            RunMail::HookEnded => {
-                if let Activity::Run(run) = &mut self.state.activity {
-                    run.hook = None;
-                }
-            }
+            RunMail::HookEnded => self.end_hook(),
             RunMail::Ask { call, question, reply } => self.ask_user(call, question, reply),
             RunMail::Deliver(delivery, reply) => {
                 let _ = reply.send(self.deliver(delivery).await);
             }
             RunMail::GoOn { text, reply } => {
-                if self.deliver(Delivery::SteeringOrFollowUp).await == Delivered::Nothing {
+                let is_stopped =
+                    matches!(&self.state.activity, Activity::Run(run) if run.turn.is_cancelled());
+                let delivered = self.deliver(Delivery::SteeringOrFollowUp).await;
+                if delivered == Delivered::Nothing && !is_stopped {
                     let draft = self.developer_draft(text);
                     self.append(vec![draft], Heard::Whole).await;
                 }
@@ -244,6 +248,23 @@ impl Owner {
                 let _ = reply.send(next);
             }
             RunMail::Panicked(text) => self.end_panicked_run(text).await,
+        }
+    }
+
+    /// Maintenance has answered, or was left behind: then the pass that listeners know of ends for them as well.
+    fn end_hook(&mut self) {
+        let Activity::Run(run) = &mut self.state.activity else { return };
+        let left_behind = run.hook.take().and_then(|open| open.announced);
+        if let Some(action) = left_behind {
+            self.emit(SessionEvent::AutoCompactionEnd {
+                action,
+                result: None,
+                aborted: true,
+                will_retry: false,
+                error_message: None,
+                skipped: false,
+                fallback: false,
+            });
         }
     }
 
@@ -295,6 +316,7 @@ impl Owner {
     }
 
     async fn end_panicked_run(&mut self, text: String) {
+        self.end_hook();
         self.emit(SessionEvent::Notice {
             level: NoticeLevel::Error,
             message: format!("the run ended by a defect of the program: {text}"),
@@ -308,12 +330,11 @@ impl Owner {
         let Activity::Run(run) = std::mem::take(&mut self.state.activity) else { return };
         let ActiveRun { mut record, then, .. } = run;
         record.end = Some(end);
-        match then {
-            Some(requested) => self.start_pass(requested, Some(record)),
-            None => {
-                self.tell_end(record);
-                self.start_waiting().await;
-            }
+        if let Some(requested) = then {
+            self.start_pass(requested, Some(record));
+        } else {
+            self.tell_end(record);
+            self.start_waiting().await;
         }
     }
 

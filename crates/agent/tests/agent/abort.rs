@@ -165,7 +165,7 @@ async fn a_client_that_does_not_end_is_dropped_and_what_came_is_kept() {
 /// A pass that runs until it is stopped, and tells so.
 fn endless_pass(stopped: Arc<Notify>) -> Arc<FnMaintenance> {
     Arc::new(FnMaintenance {
-        before_prompt: hook(move |session, cancel| {
+        before_prompt: Some(hook(move |session, cancel| {
             let stopped = stopped.clone();
             async move {
                 let action = "context-full".to_owned();
@@ -188,7 +188,7 @@ fn endless_pass(stopped: Arc<Notify>) -> Arc<FnMaintenance> {
                     .await;
                 Verdict::default()
             }
-        }),
+        })),
         ..FnMaintenance::default()
     })
 }
@@ -220,11 +220,11 @@ async fn an_abort_during_a_pass_stops_the_pass_and_the_prompt_is_sent() {
 async fn an_abort_while_maintenance_only_looks_stops_the_turn() {
     let mut test = TestSession::new([Reply::text("Done.")])
         .maintenance(Arc::new(FnMaintenance {
-            before_prompt: hook(|session, cancel| async move {
+            before_prompt: Some(hook(|session, cancel| async move {
                 session.emit(notice()).await;
                 cancel.cancelled().await;
                 Verdict::default()
-            }),
+            })),
             ..FnMaintenance::default()
         }))
         .start()
@@ -239,23 +239,26 @@ async fn an_abort_while_maintenance_only_looks_stops_the_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_that_does_not_end_is_left_behind() {
-    let mut test = TestSession::new([])
+async fn a_pass_that_does_not_end_is_left_behind_and_ends_for_those_who_listen() {
+    let mut test = TestSession::new([Reply::text("Done.")])
         .maintenance(Arc::new(FnMaintenance {
-            before_prompt: hook(|session, _| async move {
-                session.emit(notice()).await;
+            before_prompt: Some(hook(|session, _| async move {
+                let (reason, action) = (Trigger::Threshold, "soft".to_owned());
+                session.emit(SessionEvent::AutoCompactionStart { reason, action }).await;
                 std::future::pending().await
-            }),
+            })),
             ..FnMaintenance::default()
         }))
         .start()
         .await;
     let run = prompt(&test);
-    until_named(&mut test.events, "notice").await;
+    until_named(&mut test.events, "auto_compaction_start").await;
 
     test.session.abort().await;
 
     tokio::time::timeout(Duration::from_secs(4), run).await.unwrap().unwrap();
+    until_named(&mut test.events, "auto_compaction_end").await;
+    assert_eq!(test.transcript(), ["user: Go", "assistant: Done."]);
 }
 
 fn notice() -> SessionEvent {

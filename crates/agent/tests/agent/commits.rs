@@ -274,3 +274,19 @@ async fn the_transcript_shows_what_a_compaction_took_out_of_sight() {
     let roles: Vec<&str> = transcript.messages.iter().map(|message| message.role()).collect();
     assert_eq!(roles, ["user", "assistant", "user", "assistant", "compactionSummary"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_compaction_that_keeps_what_is_not_there_is_told_of_when_the_session_opens() {
+    let test = two_turns().await;
+    let mut draft = compacting_to_second(&test);
+    draft.result = compaction("gone".into());
+    let change = Change::Compaction(Box::new(draft));
+    test.session.commit(Commit { expect: Expect::default(), change }).await.unwrap();
+
+    let client = Arc::new(ScriptedClient::new([]));
+    let mut resumed = TestConfig::with(client, test.store.clone()).start().await;
+
+    let heard = drain(&mut resumed.events);
+    let [SessionEvent::Notice { message, .. }] = heard.as_slice() else { panic!("{heard:?}") };
+    assert!(message.contains("`gone`"), "{message}");
+}

@@ -1,4 +1,5 @@
 //! How a session behaves, through its handle, with a scripted model, a store in memory and the paused clock.
+#![expect(clippy::unwrap_used, reason = "a test fails where a value is missing")]
 
 mod abort;
 mod approval;
@@ -6,6 +7,7 @@ mod commits;
 mod listeners;
 mod live_messages;
 mod maintenance;
+mod message_builder;
 mod persistence;
 mod queue;
 mod support;

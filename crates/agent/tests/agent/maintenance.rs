@@ -60,10 +60,10 @@ async fn the_prompt_is_on_the_branch_when_maintenance_is_asked_before_it() {
     let (sender, mut seen) = tokio::sync::mpsc::unbounded_channel();
     let test = TestSession::new([Reply::text("Done.")])
         .maintenance(Arc::new(FnMaintenance {
-            before_prompt: hook(move |session, _| {
+            before_prompt: Some(hook(move |session, _| {
                 sender.send(session.snapshot().live.len()).unwrap();
                 async { Verdict::default() }
-            }),
+            })),
             ..FnMaintenance::default()
         }))
         .start()
@@ -78,7 +78,7 @@ async fn a_compaction_between_rounds_shortens_the_very_next_request() {
         TestSession::new([Reply::calls([("echo", json!({ "text": "hi" }))]), Reply::text("Done.")])
             .tool(EchoTool::new("echo"))
             .maintenance(Arc::new(FnMaintenance {
-                between_rounds: hook(|session, _| async move {
+                between_rounds: Some(hook(|session, _| async move {
                     let branch = session.snapshot();
                     let call = branch.entries.iter().find(|entry| {
                         entry.message().is_some_and(|message| message.as_assistant().is_some())
@@ -94,7 +94,7 @@ async fn a_compaction_between_rounds_shortens_the_very_next_request() {
                     let change = Change::Compaction(Box::new(draft));
                     session.commit(Commit { expect: Expect::default(), change }).await.unwrap();
                     Verdict { rewritten: true, ..Verdict::default() }
-                }),
+                })),
                 ..FnMaintenance::default()
             }))
             .start()
@@ -112,11 +112,11 @@ async fn a_failed_request_is_sent_again_when_maintenance_says_so() {
     let overflow = ModelError::new(ErrorKind::ContextOverflow, "prompt is too long");
     let mut test = TestSession::new([Reply::error(overflow), Reply::text("Done.")])
         .maintenance(Arc::new(FnMaintenance {
-            after_run: hook(|session, _| async move {
+            after_run: Some(hook(|session, _| async move {
                 let is_first = session.snapshot().live.len() == 1;
                 let continuation = is_first.then_some(Continuation::Retry);
                 Verdict { continuation, ..Verdict::default() }
-            }),
+            })),
             ..FnMaintenance::default()
         }))
         .start()
@@ -134,11 +134,11 @@ async fn a_failed_request_is_sent_again_when_maintenance_says_so() {
 /// Asks the model once to go on.
 fn asks_to_go_on() -> FnMaintenance {
     FnMaintenance {
-        after_run: hook(|session, _| async move {
+        after_run: Some(hook(|session, _| async move {
             let is_first = session.snapshot().live.len() == 2;
             let continuation = is_first.then(|| Continuation::Prompt("Go on.".into()));
             Verdict { continuation, ..Verdict::default() }
-        }),
+        })),
         ..FnMaintenance::default()
     }
 }
@@ -160,14 +160,14 @@ async fn the_model_is_told_to_go_on_when_maintenance_says_so() {
 async fn what_the_user_queued_takes_the_place_of_being_told_to_go_on() {
     let test = TestSession::new([Reply::text("One."), Reply::text("Two.")])
         .maintenance(Arc::new(FnMaintenance {
-            after_run: hook(|session, _| async move {
+            after_run: Some(hook(|session, _| async move {
                 let is_first = session.snapshot().live.len() == 2;
                 if is_first {
                     session.follow_up(UserInput::text("Mine")).await;
                 }
                 let continuation = is_first.then(|| Continuation::Prompt("Go on.".into()));
                 Verdict { continuation, ..Verdict::default() }
-            }),
+            })),
             ..FnMaintenance::default()
         }))
         .start()
@@ -180,9 +180,9 @@ async fn what_the_user_queued_takes_the_place_of_being_told_to_go_on() {
 async fn a_model_that_has_the_last_word_is_not_asked_again() {
     let mut test = TestSession::new([Reply::text("One."), Reply::text("Two.")])
         .maintenance(Arc::new(FnMaintenance {
-            after_run: hook(|_, _| async {
+            after_run: Some(hook(|_, _| async {
                 Verdict { continuation: Some(Continuation::Retry), ..Verdict::default() }
-            }),
+            })),
             ..FnMaintenance::default()
         }))
         .start()
@@ -196,10 +196,10 @@ async fn a_model_that_has_the_last_word_is_not_asked_again() {
 async fn maintenance_that_panics_ends_the_run_and_not_the_session() {
     let test = TestSession::new([Reply::text("One.")])
         .maintenance(Arc::new(FnMaintenance {
-            before_prompt: hook(|session, _| async move {
+            before_prompt: Some(hook(|session, _| async move {
                 assert!(session.snapshot().live.len() > 1, "a defect");
                 Verdict::default()
-            }),
+            })),
             ..FnMaintenance::default()
         }))
         .start()
@@ -222,7 +222,7 @@ fn gated(resume: Option<Continuation>) -> Gated {
     let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (tell, wait) = (begun.clone(), go_on.clone());
     let maintenance = Arc::new(FnMaintenance {
-        compact: pass(move |session, cancel| {
+        compact: Some(pass(move |session, cancel| {
             let (tell, wait) = (tell.clone(), wait.clone());
             async move {
                 tell.notify_one();
@@ -231,7 +231,7 @@ fn gated(resume: Option<Continuation>) -> Gated {
                     () = cancel.cancelled() => Err(MaintenanceError::Cancelled),
                 }
             }
-        }),
+        })),
         resume,
         ..FnMaintenance::default()
     });
@@ -386,10 +386,10 @@ async fn steering_during_a_pass_of_an_idle_session_becomes_a_turn() {
 async fn a_pass_that_panics_fails_and_the_session_goes_on() {
     let test = TestSession::new([Reply::text("One.")])
         .maintenance(Arc::new(FnMaintenance {
-            compact: pass(|session, _| async move {
+            compact: Some(pass(|session, _| async move {
                 assert!(!session.snapshot().live.is_empty(), "a defect");
                 Err(MaintenanceError::TooSmall)
-            }),
+            })),
             ..FnMaintenance::default()
         }))
         .start()

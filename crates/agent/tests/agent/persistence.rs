@@ -203,3 +203,20 @@ async fn a_leaf_that_was_moved_is_where_the_session_goes_on_after_a_restart() {
     assert!(path.contains(&first_answer));
     assert!(!path.contains(&entries[2].id));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_that_fails_is_told_of_once_and_tried_again() {
+    let mut test = TestSession::new([Reply::text("One."), Reply::text("Two.")]).start().await;
+    test.session.prompt(UserInput::text("First")).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    test.session.prompt(UserInput::text("Second")).await.unwrap();
+    test.store.fail();
+
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(failures(&drain(&mut test.events)), 1);
+    assert_eq!(test.store.syncs(), 1);
+
+    test.store.recover();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(test.store.syncs(), 2);
+}

@@ -131,14 +131,14 @@ async fn input_that_comes_while_maintenance_looks_at_the_finished_run_is_the_nex
     let done = Arc::new(Notify::new());
     let (begun, end) = (looking.clone(), done.clone());
     let maintenance = Arc::new(FnMaintenance {
-        after_run: hook(move |_, _| {
+        after_run: Some(hook(move |_, _| {
             let (begun, end) = (begun.clone(), end.clone());
             async move {
                 begun.notify_one();
                 end.notified().await;
                 Verdict::default()
             }
-        }),
+        })),
         ..FnMaintenance::default()
     });
     let test = TestSession::new([Reply::text("One."), Reply::text("Two.")])

@@ -157,21 +157,21 @@ pub(crate) struct FnMaintenance {
 /// A closure as a hook.
 pub(crate) fn hook<F>(
     run: impl Fn(SessionHandle, CancellationToken) -> F + Send + Sync + 'static,
-) -> Option<Hook>
+) -> Hook
 where
     F: Future<Output = Verdict> + Send + 'static,
 {
-    Some(Box::new(move |session, cancel| Box::pin(run(session, cancel))))
+    Box::new(move |session, cancel| Box::pin(run(session, cancel)))
 }
 
 /// A closure as a pass of the user.
 pub(crate) fn pass<F>(
     run: impl Fn(SessionHandle, CancellationToken) -> F + Send + Sync + 'static,
-) -> Option<Pass>
+) -> Pass
 where
     F: Future<Output = Result<CompactionResult, MaintenanceError>> + Send + 'static,
 {
-    Some(Box::new(move |session, cancel| Box::pin(run(session, cancel))))
+    Box::new(move |session, cancel| Box::pin(run(session, cancel)))
 }
 
 impl FnMaintenance {
