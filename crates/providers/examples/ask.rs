@@ -55,15 +55,16 @@ async fn ask(
     eprintln!("{}: context window {window}", known.reference());
     let request =
         Request { messages: vec![Arc::new(Message::user(question, 0))], ..Request::default() };
+    let mut stdout = std::io::stdout();
     let mut reply = client.stream(request, CancellationToken::new());
     while let Some(event) = reply.next().await {
         match event {
             StreamEvent::TextDelta { delta, .. } => {
-                print!("{delta}");
-                std::io::stdout().flush()?;
+                write!(stdout, "{delta}")?;
+                stdout.flush()?;
             }
             StreamEvent::Done(message) => {
-                println!();
+                writeln!(stdout)?;
                 if let Some(usage) = &message.usage {
                     eprintln!(
                         "{} tokens in, {} out, as the server counts",

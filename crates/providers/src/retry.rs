@@ -23,6 +23,8 @@ const MAX_WAIT: Duration = Duration::from_mins(1);
 pub(crate) enum Stage {
     /// Before the server accepted it.
     Sending,
+    /// The server refused it for a reason that lasts longer than any wait here.
+    RefusedForLong,
     /// In the reply, before it said anything.
     Reply,
 }
@@ -39,7 +41,11 @@ impl Tries {
     /// How long to wait before the next try; `None` when there is none.
     pub(crate) fn next(&mut self, error: &ModelError, stage: Stage) -> Option<Duration> {
         self.failed += 1;
-        if !error.is(ErrorKind::Transient) || !error.is_retryable() || self.failed >= MAX_REQUESTS {
+        if stage == Stage::RefusedForLong
+            || !error.is(ErrorKind::Transient)
+            || !error.is_retryable()
+            || self.failed >= MAX_REQUESTS
+        {
             return None;
         }
         if stage == Stage::Reply {
@@ -106,6 +112,8 @@ mod tests {
 
     #[test]
     fn lasting_failures_are_not_tried_again() {
+        let error = ModelError::new(ErrorKind::Transient, "busy");
+        assert_eq!(waits(&error, Stage::RefusedForLong), [0; 0]);
         for kind in [
             ErrorKind::AuthFailed,
             ErrorKind::ContextOverflow,

@@ -155,13 +155,13 @@ struct Refusal {
     error: ModelError,
     /// What another try should do differently; `None` where the same request may be sent again.
     lesson: Option<Lessons>,
-    /// Whether waiting is useless although the failure will pass.
-    is_final: bool,
+    /// Whether the failure passes, but not soon.
+    lasts_long: bool,
 }
 
 impl From<ModelError> for Refusal {
     fn from(error: ModelError) -> Self {
-        Self { error, lesson: None, is_final: false }
+        Self { error, lesson: None, lasts_long: false }
     }
 }
 
@@ -220,7 +220,7 @@ impl Inner {
         let mut fold = Fold::new(&self.model);
         let mut stage = Stage::Sending;
         let reply = async {
-            let response = self.send(request, lessons).await?;
+            let response = self.send(request, lessons, &mut stage).await?;
             stage = Stage::Reply;
             reply::read(response, &self.model, self.timeouts, &mut fold, watch).await
         };
@@ -239,7 +239,12 @@ impl Inner {
     }
 
     /// Sends the request, with a fresh key or in another form where the server's refusal asks for that.
-    async fn send(&self, request: &Request, lessons: &mut Lessons) -> Result<Response, ModelError> {
+    async fn send(
+        &self,
+        request: &Request,
+        lessons: &mut Lessons,
+        stage: &mut Stage,
+    ) -> Result<Response, ModelError> {
         let prompt_tokens = request::prompt_tokens(request, &*self.counter);
         let endpoint = Endpoint::parse(&self.model.base_url).map_err(|error| {
             ModelError::unclassified(format!("model `{}`: {error}", self.model.reference()))
@@ -264,17 +269,15 @@ impl Inner {
                     continue;
                 }
             }
-            return Err(self.judged(refusal, prompt_tokens));
+            if refusal.lasts_long {
+                *stage = Stage::RefusedForLong;
+            }
+            return Err(self.judged(refusal.error, prompt_tokens));
         }
     }
 
     /// The error of a refusal, with what only the client knows.
-    fn judged(&self, refusal: Refusal, prompt_tokens: u64) -> ModelError {
-        let mut error = refusal.error;
-        if refusal.is_final {
-            // The next layer would wait as uselessly; a limit is what it is.
-            error.kinds = vec![ErrorKind::UsageLimit];
-        }
+    fn judged(&self, mut error: ModelError, prompt_tokens: u64) -> ModelError {
         let is_wordless = classify::bodiless(error.status, &error.text).is_some()
             || error.text.ends_with("(no body)");
         let is_small = self.model.context_window.is_some_and(|window| {
@@ -353,7 +356,7 @@ impl Inner {
         let error =
             redacted(classify::refusal(status, &headers, &body, jiff::Timestamp::now()), key);
         let mut refusal = Refusal::from(error);
-        refusal.is_final = classify::is_parallel_limit(&headers, &body);
+        refusal.lasts_long = classify::is_parallel_limit(&headers, &body);
         let shorter = classify::stated_overflow(&body)
             .filter(|stated| stated.prompt_tokens + LEAST_ROOM_TOKENS <= stated.window_tokens)
             .map(|stated| output_limit::room(stated.window_tokens, stated.prompt_tokens));

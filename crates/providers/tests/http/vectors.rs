@@ -183,11 +183,6 @@ async fn refusals_are_told_apart() {
         .await;
         let error = ended.error();
         let expected = &row["expect"];
-        // This limit lasts as long as other requests do: the client says so instead of letting the next layer wait.
-        if name == "litellm_max_parallel" {
-            assert_eq!(error.kinds, [ErrorKind::UsageLimit], "{name}");
-            continue;
-        }
         assert_eq!(kind_names(&error.kinds), expected_kinds(expected), "{name}: {}", error.text);
         assert_eq!(error.is_retryable(), expected["retriable"], "{name}");
         assert_eq!(error.status, Some(status), "{name}");
