@@ -102,7 +102,10 @@ fn strip_notes(value: &mut Value, place: Place) {
                 || ["role", "type", "parameters"].iter().any(|key| members.contains_key(*key));
             if !is_data {
                 members.retain(|key, _| {
-                    !NOTES.contains(&key.as_str()) && !key.starts_with("reference")
+                    !NOTES.contains(&key.as_str())
+                        && !key.starts_with("reference")
+                        && !key.ends_with("_reference")
+                        && !key.ends_with("_informative")
                 });
             }
             for (key, member) in members.iter_mut() {
