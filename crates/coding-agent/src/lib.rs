@@ -3,19 +3,25 @@
 //! Nothing here draws or reads a terminal, and nothing asks the operating system for its environment: the binary hands it over
 //! as an [`Environment`].
 
+pub mod agent;
 pub mod approval;
+mod catalogue;
 pub mod context_dump;
 pub mod context_files;
 pub mod credentials;
 pub mod demo;
 pub mod environment;
 pub mod inspect;
+mod opened_store;
 pub mod places;
+mod prompt_files;
 pub mod session_file;
+pub mod sessions;
 pub mod settings;
 pub mod system_prompt;
 pub mod tools;
 
+pub use agent::{CodingAgent, OpenRequest, Opened, Setup};
 pub use environment::Environment;
 pub use places::Places;
 pub use session_file::SessionFile;

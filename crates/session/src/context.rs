@@ -133,6 +133,19 @@ pub fn message_of(entry: &Entry) -> Option<Arc<Message>> {
     emission::for_person(entry)
 }
 
+/// The settings in force at the end of a path, without its messages. Reads the entries that change settings, and at most one
+/// reply.
+///
+/// # Errors
+/// The reader's.
+pub fn settings(path: &[IndexRow], reader: &dyn EntryReader) -> Result<SessionContext, StoreError> {
+    let mut source = Source::new(path, reader);
+    let settings = settings::Settings::read(&mut source)?;
+    let mut context = SessionContext::default();
+    settings.put_into(&mut context, &mut source)?;
+    Ok(context)
+}
+
 /// Everything that was said on a path, for a person. Reads all of it.
 ///
 /// # Errors

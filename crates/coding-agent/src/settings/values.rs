@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use longhand_session::model::InputKind;
 use serde::Deserialize;
@@ -132,9 +133,9 @@ pub struct ModelSettings {
     /// Kinds of input.
     #[serde(default)]
     pub input: Option<Vec<InputKind>>,
-    /// Whether the model can think.
+    /// Whether the model can think; `None` leaves it to the endpoint.
     #[serde(default)]
-    pub reasoning: bool,
+    pub reasoning: Option<bool>,
     /// Prices in USD per million tokens.
     #[serde(default)]
     pub cost: Option<ModelPrice>,
@@ -191,6 +192,10 @@ impl Settings {
         options.keep_recent_tokens = set.keep_recent_tokens;
         options.mid_turn_enabled = set.mid_turn_enabled;
         options.auto_continue = set.auto_continue;
+        options.retry.enabled = self.retry.enabled;
+        options.retry.max_retries = u32::try_from(self.retry.max_retries).unwrap_or(u32::MAX);
+        options.retry.base_delay = Duration::from_millis(self.retry.base_delay_ms);
+        options.retry.max_delay = Duration::from_millis(self.retry.max_delay_ms);
         options
     }
 }

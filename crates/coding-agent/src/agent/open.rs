@@ -1,0 +1,257 @@
+//! Opens a session: finds or makes its store, chooses its model, gathers tools, prompts and maintenance, and starts its owner.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use longhand_agent::client::ModelsError;
+use longhand_agent::request::RequestOptions;
+use longhand_agent::{AgentSession, ModelClient, SessionConfig, SessionHandle, StartError};
+use longhand_session::context::{self, SessionContext};
+use longhand_session::header::VERSION;
+use longhand_session::jsonl::JsonlStore;
+use longhand_session::lookup::LookupError;
+use longhand_session::place;
+use longhand_session::store::{IndexRow, Opened as Found};
+use longhand_session::time::Timestamp;
+use longhand_session::{Header, MemoryStore, ModelRef, SessionStore, StoreError, Tree};
+use tokio::sync::watch;
+
+use super::CodingAgent;
+use super::choice::{self, Chosen, NoModel, Unchosen};
+use super::request::{OpenRequest, SessionChoice};
+use super::surroundings::{selected, vision};
+use crate::opened_store::OpenedStore;
+use crate::system_prompt::SystemPrompt;
+use crate::tools::{self, Vision};
+
+/// A session that runs.
+pub struct Opened {
+    /// The door to it.
+    pub session: SessionHandle,
+    /// Its header.
+    pub header: Header,
+    /// Where it is kept; `None` in memory. The file of a new session appears with its first message.
+    pub file: Option<PathBuf>,
+    /// Where it works.
+    pub directory: PathBuf,
+    /// What the model is told before anything else.
+    pub system_prompt: SystemPrompt,
+    /// What the user should know, one line each.
+    pub notices: Vec<String>,
+    vision: watch::Sender<Vision>,
+}
+
+impl Opened {
+    /// Uses another model from the next request on.
+    pub async fn set_model(&self, client: Arc<dyn ModelClient>) {
+        self.vision.send_replace(vision(&*client));
+        self.session.set_model(client).await;
+    }
+
+    /// The model of the conversation.
+    pub fn model(&self) -> ModelRef {
+        self.session.live().client.model().reference()
+    }
+}
+
+/// Why a session was not opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// No model is configured, and none was named.
+    #[error(transparent)]
+    NoModel(#[from] NoModel),
+    /// The model cannot be used.
+    #[error(transparent)]
+    Model(#[from] ModelsError),
+    /// The session was not found.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// The session cannot be read.
+    #[error("cannot open the session")]
+    Store(#[from] StoreError),
+    /// The working directory or a further root cannot be used.
+    #[error("cannot work in `{}`", path.display())]
+    Directory {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// A tool of that name does not exist.
+    #[error("there is no tool `{name}`; there are: {}", known.join(", "))]
+    UnknownTool {
+        /// The name.
+        name: String,
+        /// The tools that exist.
+        known: Vec<String>,
+    },
+}
+
+impl From<Unchosen> for OpenError {
+    fn from(unchosen: Unchosen) -> Self {
+        match unchosen {
+            Unchosen::NoModel(error) => Self::NoModel(error),
+            Unchosen::Models(error) => Self::Model(error),
+        }
+    }
+}
+
+impl From<StartError> for OpenError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Store(error) => Self::Store(error),
+            // The enum is open; whatever else comes is a failure to open as well.
+            other => Self::Store(StoreError::Io {
+                action: "start",
+                path: PathBuf::new(),
+                source: io::Error::other(other),
+            }),
+        }
+    }
+}
+
+impl CodingAgent {
+    /// Opens a session and starts it. Ends with [`SessionHandle::close`].
+    ///
+    /// # Errors
+    /// There is no such session, it cannot be read, or no model can be used. Nothing was written.
+    pub async fn open(&self, request: OpenRequest) -> Result<Opened, OpenError> {
+        let store = self.store(&request.session)?;
+        let (store, found, stored) = read(store).await?;
+        let mut notices = damage_notice(&found);
+        let directory = self.adopted_directory(&found.header, &mut notices);
+        let Chosen { client, notices: of_choice } = choice::model(
+            &**self.models(),
+            self.settings(),
+            request.model.as_deref(),
+            stored.models.get("default").map(String::as_str),
+        )
+        .await?;
+        notices.extend(of_choice);
+
+        let (vision, tool_context) = self.tool_context(&request, &directory, &store, &client)?;
+        let tools = selected(tools::standard(tool_context), &request.tools)?;
+        let context = self.context_files(request.context_files, &directory);
+        notices.extend(context.iter().flat_map(|context| context.notices.iter().cloned()));
+        let system_prompt = self.system_prompt(&request, &directory, &tools, context.as_ref());
+
+        let file = store.location().map(Path::to_path_buf);
+        let mut config = SessionConfig::new(Box::new(store), client.clone());
+        config.system = system_prompt.segments().to_vec();
+        config.tools = tools;
+        config.gate = Arc::new(longhand_agent::tool::OpenGate);
+        config.asking = request.asking;
+        config.maintenance = Arc::new(self.maintainer());
+        config.options = request_options(&request, &stored, &*client);
+        config.prompts = self.prompts.clone();
+        config.clock = self.setup.clock.clone();
+        config.ids = self.setup.ids.clone();
+        let session = AgentSession::start(config).await?;
+        let opened = Opened {
+            session,
+            header: found.header,
+            file,
+            directory,
+            system_prompt,
+            notices,
+            vision,
+        };
+        if changes_stored_model(&stored, &*client) {
+            opened.set_model(client).await;
+        }
+        Ok(opened)
+    }
+
+    fn store(&self, choice: &SessionChoice) -> Result<Box<dyn SessionStore>, OpenError> {
+        let directory = &self.setup.directory;
+        let file = match choice {
+            SessionChoice::New => None,
+            SessionChoice::InMemory => return Ok(Box::new(MemoryStore::new(self.new_header()))),
+            SessionChoice::Continue => self.sessions.newest(directory)?.map(|session| session.path),
+            SessionChoice::Resume(wanted) => Some(self.sessions.find(wanted, directory)?),
+        };
+        let store = file.map_or_else(|| self.new_store(), JsonlStore::resume);
+        Ok(Box::new(store.with_sources(self.setup.ids.clone(), self.setup.clock.clone())))
+    }
+
+    fn new_store(&self) -> JsonlStore {
+        let header = self.new_header();
+        JsonlStore::create(self.sessions.new_file(&self.setup.directory, &header), header)
+    }
+
+    fn new_header(&self) -> Header {
+        Header {
+            version: Some(VERSION),
+            id: self.setup.ids.session_id(),
+            timestamp: Timestamp::from_millis(self.setup.clock.now_millis()),
+            cwd: Some(place::canonical(&self.setup.directory).display().to_string()),
+            ..Header::default()
+        }
+    }
+
+    /// A session goes on where it worked, if that folder can still be entered.
+    fn adopted_directory(&self, header: &Header, notices: &mut Vec<String>) -> PathBuf {
+        let own = header.cwd.as_deref().map(PathBuf::from);
+        match own.filter(|own| *own != self.setup.directory) {
+            Some(own) if own.is_dir() => own,
+            Some(own) => {
+                let here = self.setup.directory.display();
+                notices.push(format!(
+                    "the session's folder `{}` is gone; it goes on in `{here}`",
+                    own.display()
+                ));
+                self.setup.directory.clone()
+            }
+            None => self.setup.directory.clone(),
+        }
+    }
+}
+
+/// Opens a store and reads the settings at its leaf, away from the runtime: a session may be long.
+async fn read(
+    store: Box<dyn SessionStore>,
+) -> Result<(OpenedStore, Found, SessionContext), OpenError> {
+    let reading = tokio::task::spawn_blocking(move || {
+        let (store, found) = OpenedStore::open(store)?;
+        let tree = Tree::new(found.rows.iter().cloned());
+        let path: Vec<IndexRow> =
+            tree.active_path().iter().filter_map(|id| tree.row(id)).cloned().collect();
+        let stored = context::settings(&path, &store)?;
+        Ok((store, found, stored))
+    });
+    match reading.await {
+        Ok(read) => read,
+        // Only a panic in the store ends the task without an answer; it goes on where it is awaited.
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+fn damage_notice(found: &Found) -> Vec<String> {
+    let lines = found.damage.lines.len();
+    let notice = format!(
+        "{lines} lines of the session file could not be read; the original is kept beside it"
+    );
+    (lines > 0).then_some(notice).into_iter().collect()
+}
+
+fn request_options(
+    request: &OpenRequest,
+    stored: &SessionContext,
+    client: &dyn ModelClient,
+) -> RequestOptions {
+    let mut options = RequestOptions::default();
+    let thinking = request.thinking.or_else(|| choice::thinking(stored));
+    options.effort = thinking.and_then(|thinking| thinking.effort(client.model()));
+    options
+}
+
+/// Whether a resumed session used another model: the change belongs into the transcript.
+fn changes_stored_model(stored: &SessionContext, client: &dyn ModelClient) -> bool {
+    stored
+        .models
+        .get("default")
+        .is_some_and(|model| *model != client.model().reference().to_string())
+}

@@ -1,0 +1,52 @@
+//! A store that somebody opened already, so that whoever opens it next does not read the session twice.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use longhand_session::store::{ChangeSet, Opened, Receipt};
+use longhand_session::{Entry, EntryId, EntryReader, SessionStore, StoreError};
+
+/// A store, and what was found when it was opened.
+pub(crate) struct OpenedStore {
+    store: Box<dyn SessionStore>,
+    found: Option<Opened>,
+}
+
+impl OpenedStore {
+    /// Opens a store.
+    pub(crate) fn open(mut store: Box<dyn SessionStore>) -> Result<(Self, Opened), StoreError> {
+        let found = store.open()?;
+        Ok((Self { store, found: Some(found.clone()) }, found))
+    }
+}
+
+impl EntryReader for OpenedStore {
+    fn read(&self, ids: &[EntryId]) -> Result<Vec<Arc<Entry>>, StoreError> {
+        self.store.read(ids)
+    }
+}
+
+impl SessionStore for OpenedStore {
+    fn open(&mut self) -> Result<Opened, StoreError> {
+        match self.found.take() {
+            Some(found) => Ok(found),
+            None => self.store.open(),
+        }
+    }
+
+    fn append(&mut self, entries: &[Arc<Entry>]) -> Result<Receipt, StoreError> {
+        self.store.append(entries)
+    }
+
+    fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {
+        self.store.rewrite(changes)
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        self.store.sync()
+    }
+
+    fn location(&self) -> Option<&Path> {
+        self.store.location()
+    }
+}
