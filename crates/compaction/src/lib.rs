@@ -2,6 +2,19 @@
 //! of history.
 //!
 //! Nothing here decides that a pass runs, and nothing here writes to a session.
+//!
+//! ```
+//! use longhand_compaction::prepare::{Terms, prepare};
+//! use longhand_compaction::{Options, threshold};
+//! use longhand_session::ByteEstimate;
+//!
+//! let mut options = Options::default();
+//! options.threshold_percent = 50.0;
+//! assert!(threshold::should_compact(120_000, 200_000, &options));
+//!
+//! let terms = Terms { options: &options, model: None, non_message_tokens: 0, counter: &ByteEstimate };
+//! assert_eq!(prepare(&[], &terms), None, "an empty branch has nothing to replace");
+//! ```
 
 pub mod cut_point;
 pub mod dialect;

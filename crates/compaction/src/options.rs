@@ -7,6 +7,7 @@ use longhand_session::MethodId;
 /// What can be set about compaction. An operation reads its options once, at its start.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Options {
     /// Whether a pass may start by itself. A pass that the user asks for does not look at it.
     pub enabled: bool,
@@ -59,7 +60,7 @@ impl Default for RetryOptions {
             enabled: true,
             max_retries: 10,
             base_delay: Duration::from_millis(500),
-            max_delay: Duration::from_secs(300),
+            max_delay: Duration::from_mins(5),
         }
     }
 }

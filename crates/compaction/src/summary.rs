@@ -14,4 +14,4 @@ mod summarizer;
 pub use budget::{Caps, effort, input_budget};
 pub use layout::Material;
 pub use retry::Patience;
-pub use summarizer::{Failure, Summarizer, Task, headline};
+pub use summarizer::{Failure, Summarizer, Tally, Task, headline};

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::options::Options;
 use crate::projection;
-use crate::summary::{Caps, Failure, Material, Patience, Summarizer, Task, headline};
+use crate::summary::{Caps, Failure, Material, Patience, Summarizer, Tally, Task, headline};
 
 /// Stands for a history that does not exist.
 const NO_HISTORY: &str = "No prior history.";
@@ -71,7 +71,7 @@ impl CompactionMethod for SoftMethod {
         let caps = Caps::new(client.model(), &self.options.borrow());
         let prefix_cap =
             if preparation.turn_prefix_messages.is_empty() { 0 } else { caps.turn_prefix };
-        let without_notes = finished(preparation, String::new(), None);
+        let without_notes = finished(preparation, "", None);
         let tokens = projection::project(
             &job.branch,
             preparation,
@@ -91,6 +91,7 @@ impl CompactionMethod for SoftMethod {
         let preparation = prepared(job)?;
         let options = self.options.borrow().clone();
         let sources = Sources::new(preparation, &self.prompts);
+        let tally = Tally::default();
         let mut last = None;
         for (at, client) in job.candidates.iter().enumerate() {
             let has_other_candidate = at + 1 < job.candidates.len();
@@ -103,7 +104,7 @@ impl CompactionMethod for SoftMethod {
                 patience: Patience::new(job.trigger, has_other_candidate, &options),
                 progress,
                 cancel,
-                tally: Default::default(),
+                tally: &tally,
             };
             match sources.compact(job, preparation, &summarizer).await {
                 Ok(result) => return Ok(Outcome::Entry(result)),
@@ -195,7 +196,7 @@ impl Sources {
             None => history,
         };
         let short = self.short_notes(job, &notes, summarizer).await?;
-        let mut result = finished(preparation, notes, short);
+        let mut result = finished(preparation, &notes, short);
         result.spent = summarizer.tally.spent();
         Ok(result)
     }
@@ -282,11 +283,11 @@ fn newest(preparation: &Preparation) -> Vec<Arc<Message>> {
 }
 
 /// The compaction that the notes make.
-fn finished(preparation: &Preparation, notes: String, short: Option<String>) -> CompactionResult {
+fn finished(preparation: &Preparation, notes: &str, short: Option<String>) -> CompactionResult {
     let files = &preparation.file_operations;
     let lists = files.lists();
     CompactionResult {
-        summary: file_lists::upsert(&notes, &lists.block(&files.read)),
+        summary: file_lists::upsert(notes, &lists.block(&files.read)),
         short_summary: short,
         first_kept_entry_id: preparation.first_kept_entry_id.clone(),
         tokens_before: preparation.tokens_before,
@@ -300,6 +301,6 @@ fn finished(preparation: &Preparation, notes: String, short: Option<String>) -> 
 fn carried_on(preserve_data: &Json) -> Option<Json> {
     let without_archive = archive::strip(preserve_data)?;
     let Value::Object(mut slots) = without_archive.value().clone() else { return None };
-    NATIVE_SLOTS.iter().for_each(|slot| drop(slots.shift_remove(*slot)));
+    slots.retain(|name, _| !NATIVE_SLOTS.contains(&name.as_str()));
     (!slots.is_empty()).then(|| Value::Object(slots).into())
 }

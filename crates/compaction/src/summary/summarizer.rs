@@ -131,8 +131,8 @@ pub struct Summarizer<'a> {
     pub progress: &'a dyn Progress,
     /// Ends everything; no request is left running.
     pub cancel: &'a CancellationToken,
-    /// What was done so far.
-    pub tally: Tally,
+    /// What was done so far, by all models of the compaction.
+    pub tally: &'a Tally,
 }
 
 /// What the requests of one compaction have come to.

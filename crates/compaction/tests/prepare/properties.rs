@@ -55,8 +55,14 @@ struct Session {
 impl Session {
     fn of(steps: &[Step]) -> Self {
         let mut session = Self::default();
-        steps.iter().for_each(|step| session.take(step));
+        session.take_all(steps);
         session
+    }
+
+    fn take_all(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.take(step);
+        }
     }
 
     fn push(&mut self, mut entry: Value) {
@@ -67,17 +73,17 @@ impl Session {
         self.entries.push(Arc::new(serde_json::from_value(entry).unwrap()));
     }
 
-    fn message(&mut self, message: Value) {
+    fn message(&mut self, message: &Value) {
         self.push(json!({"type": "message", "message": message}));
     }
 
     fn take(&mut self, step: &Step) {
         match step {
             Step::User { chars } => {
-                self.message(json!({"role": "user", "content": text(*chars), "timestamp": 1}));
+                self.message(&json!({"role": "user", "content": text(*chars), "timestamp": 1}));
             }
             Step::Bash { chars } => self.message(
-                json!({"role": "bashExecution", "command": "ls", "output": text(*chars), "timestamp": 1}),
+                &json!({"role": "bashExecution", "command": "ls", "output": text(*chars), "timestamp": 1}),
             ),
             Step::Extension => self.push(
                 json!({"type": "custom_message", "customType": "x", "content": "noted", "display": true}),
@@ -100,13 +106,13 @@ impl Session {
         let input = number * 200;
         let usage =
             is_measured.then(|| json!({"input": input, "output": 1, "totalTokens": input + 1}));
-        self.message(json!({"role": "assistant", "content": content, "stopReason": "toolUse", "usage": usage, "timestamp": 1}));
+        self.message(&json!({"role": "assistant", "content": content, "stopReason": "toolUse", "usage": usage, "timestamp": 1}));
         for (at, chars) in results.iter().enumerate() {
             if is_interrupted && at + 1 == results.len() {
-                self.message(json!({"role": "user", "content": "wait", "timestamp": 1}));
+                self.message(&json!({"role": "user", "content": "wait", "timestamp": 1}));
             }
             let content = json!([{"type": "text", "text": text(*chars)}]);
-            self.message(json!({"role": "toolResult", "toolCallId": id(at), "toolName": "read", "content": content, "timestamp": 1}));
+            self.message(&json!({"role": "toolResult", "toolCallId": id(at), "toolName": "read", "content": content, "timestamp": 1}));
         }
     }
 
@@ -190,7 +196,7 @@ proptest! {
         let mut session = Session::default();
         let mut summarized = Vec::new();
         for (steps, keep) in rounds {
-            steps.iter().for_each(|step| session.take(step));
+            session.take_all(&steps);
             let Some(prepared) = session.prepare(keep) else { continue };
             summarized.extend(prepared.messages_to_summarize);
             summarized.extend(prepared.turn_prefix_messages);
@@ -216,7 +222,7 @@ proptest! {
         let mut session = Session::of(&before);
         session.take(&Step::Reset);
         let hidden = session.messages().len();
-        after.iter().for_each(|step| session.take(step));
+        session.take_all(&after);
         if let Some(prepared) = session.prepare(keep) {
             let regions = [
                 &prepared.messages_to_summarize[..],

@@ -192,6 +192,11 @@ async fn walked(
 
 #[tokio::test(start_paused = true)]
 async fn the_next_candidate_is_asked_when_the_failure_is_one_of_the_model() {
+    let cut_off = Answer::blocks(vec![Block::text("half")], StopReason::Length);
+    let timeout = Answer::failure(ErrorKind::Timeout, "no");
+    let (_, _, _, outcome) = walked(vec![cut_off, timeout], Trigger::Threshold).await;
+    let models: Vec<String> = outcome.unwrap().spent.into_iter().map(|spent| spent.model).collect();
+    assert_eq!(models, ["custom/test-model", "custom/other", "custom/other"], "all that was paid");
     for kind in [ErrorKind::AuthFailed, ErrorKind::Timeout] {
         let failure = Answer::failure(kind, "no");
         let (first, second, waited, outcome) = walked(vec![failure], Trigger::Threshold).await;

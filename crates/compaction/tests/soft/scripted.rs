@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 /// One prepared answer.
 pub(crate) enum Answer {
-    Reply(AssistantMessage),
+    Reply(Box<AssistantMessage>),
     Failure(ModelError),
     /// None, ever.
     Silence,
@@ -38,13 +38,13 @@ impl Answer {
     pub(crate) fn blocks(content: Vec<Block>, stop_reason: StopReason) -> Self {
         let usage = Some(Usage { input: 10, output: 1, ..Usage::default() });
         let model = "test-model".to_owned();
-        Self::Reply(AssistantMessage {
+        Self::Reply(Box::new(AssistantMessage {
             content,
             stop_reason,
             model,
             usage,
             ..AssistantMessage::default()
-        })
+        }))
     }
 
     pub(crate) fn failure(kind: ErrorKind, text: &str) -> Self {
@@ -113,7 +113,7 @@ impl ModelClient for Scripted {
         };
         let answer = self.answers.lock().unwrap().pop_front();
         let event = match answer.unwrap_or_else(|| Answer::text(&format!("REPLY {number}"))) {
-            Answer::Reply(message) => StreamEvent::Done(Box::new(message)),
+            Answer::Reply(message) => StreamEvent::Done(message),
             Answer::Failure(error) => StreamEvent::Failed { message: Box::default(), error },
             Answer::Silence => return Box::pin(stream::pending()),
         };
