@@ -28,6 +28,11 @@ impl<'a> Panel<'a> {
         self.look.columns.saturating_sub(EDGES).max(1)
     }
 
+    /// Rows so far, edges not counted.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Adds a row.
     pub(crate) fn push(&mut self, row: Row) {
         let [edge, ..] = self.look.theme.symbols.frame;

@@ -51,6 +51,8 @@ impl Indent {
     }
 }
 
+const NO_INDENT: &Indent = &Indent { first: Vec::new(), rest: Vec::new() };
+
 /// Columns of pieces.
 pub(crate) fn columns(pieces: &[Piece]) -> usize {
     pieces.iter().map(|piece| width::of(&piece.content)).sum()
@@ -90,9 +92,15 @@ struct Wrapper<'a> {
 
 impl<'a> Wrapper<'a> {
     fn new(columns: usize, indent: &'a Indent) -> Self {
+        let columns = columns.max(1);
         let indent_columns = self::columns(&indent.first).max(self::columns(&indent.rest));
+        // Text matters more than what stands before it.
+        let (indent, room) = match columns.checked_sub(indent_columns) {
+            None | Some(0) => (NO_INDENT, columns),
+            Some(room) => (indent, room),
+        };
         Self {
-            room: columns.saturating_sub(indent_columns).max(1),
+            room,
             indent,
             rows: Vec::new(),
             row: Vec::new(),

@@ -22,7 +22,8 @@ pub(super) fn rows(units: &[Unit], columns: usize) -> Vec<Range<usize>> {
         }
         // A token wider than a row is drawn cut.
         let unit_columns = unit.columns().min(columns);
-        if used + unit_columns > columns && i > start {
+        // A break after a blank may leave a rest that is still too long with this unit.
+        while used + unit_columns > columns && i > start {
             let (end, before) = after_blank.unwrap_or((i, used));
             rows.push(start..end);
             start = end;

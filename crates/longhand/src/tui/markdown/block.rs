@@ -17,8 +17,9 @@ const CODE_INDENT: usize = 2;
 /// A text, laid out.
 pub(super) struct LaidOut {
     pub(super) rows: Vec<Row>,
-    /// Where the last block of the text begins; `None` for a text without blocks.
-    pub(super) last_block: Option<BlockStart>,
+    /// Where the last block begins that lies in whole lines; everything before it stays as it is, whatever follows. An unfinished line may
+    /// yet turn out to belong to the block above it.
+    pub(super) open_block: Option<BlockStart>,
 }
 
 /// Where a block begins.
@@ -38,11 +39,15 @@ pub(super) fn lay_out(text: &str, columns: usize, theme: &Theme) -> LaidOut {
         | Options::ENABLE_FOOTNOTES;
     let mut writer = Writer::new(columns, theme);
     let mut depth = 0_usize;
-    let mut last_block = None;
+    let mut open_block = None;
+    let unfinished_line = text.rfind('\n').map_or(0, |at| at + 1);
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         if depth == 0 {
             writer.open_block();
-            last_block = Some(BlockStart { start: line_start(text, &range), row: writer.rows.len() });
+            let start = line_start(text, &range);
+            if start < unfinished_line {
+                open_block = Some(BlockStart { start, row: writer.rows.len() });
+            }
         }
         match &event {
             Event::Start(_) => depth += 1,
@@ -52,7 +57,7 @@ pub(super) fn lay_out(text: &str, columns: usize, theme: &Theme) -> LaidOut {
         writer.take(event);
     }
     writer.flush();
-    LaidOut { rows: writer.rows, last_block }
+    LaidOut { rows: writer.rows, open_block }
 }
 
 /// The start of the line on which a block begins: the indent of a block belongs to it.

@@ -31,12 +31,12 @@ impl Layout {
         if has_rows_above && !laid_out.rows.is_empty() {
             self.rows.push(Row::default());
         }
-        if let Some(last) = laid_out.last_block
-            && last.start > 0
+        if let Some(open) = laid_out.open_block
+            && open.start > 0
         {
-            self.settled_bytes += last.start;
-            // The gap before the last block is drawn again with it.
-            self.settled_rows = self.rows.len() + last.row.saturating_sub(1);
+            self.settled_bytes += open.start;
+            // The gap before the open block is drawn again with it.
+            self.settled_rows = self.rows.len() + open.row.saturating_sub(1);
         }
         self.rows.extend(laid_out.rows);
     }

@@ -72,6 +72,12 @@ impl Transcript {
         self.scroll
     }
 
+    /// How many items are laid out now.
+    #[cfg(test)]
+    pub(crate) fn laid_out(&self) -> usize {
+        self.cache.layouts.len()
+    }
+
     /// Shows the end, and whatever comes.
     pub(crate) fn follow(&mut self) {
         self.scroll = Scroll::Follow;

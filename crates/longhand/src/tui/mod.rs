@@ -1,0 +1,31 @@
+//! The interactive terminal: full screen, with its own scrolling.
+//!
+//! A view, and nothing more: [`view_state`] is a pure fold over the session's events, [`app`] turns keys into effects, [`render`] draws
+//! cells, and [`run`] is the thin shell that owns terminal, clock and session. No maintenance decision, token count or session file is
+//! touched here.
+
+mod app;
+mod approval;
+mod commands;
+mod completion;
+mod divider;
+mod editor;
+mod help;
+mod keys;
+mod look;
+mod markdown;
+mod moment;
+mod panel;
+mod render;
+mod sanitize;
+mod status_line;
+mod symbols;
+mod theme;
+mod tokens;
+mod tool_card;
+mod view_state;
+mod width;
+mod wrap;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,11 @@
+//! Tests of the terminal, without one: events and keys go in, frames come out as text.
+
+mod editor;
+mod fixture;
+mod fold;
+mod keys;
+mod markdown;
+mod properties;
+mod sanitize;
+mod screens;
+mod transcript;
