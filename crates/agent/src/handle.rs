@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use longhand_session::context::SessionContext;
-use longhand_session::{Fragment, StoreError, TokenCounter, ToolCallId};
+use longhand_session::tokens::{EncryptedReasoning, count_messages};
+use longhand_session::{Fragment, Message, StoreError, TokenCounter, ToolCallId};
 use tokio::sync::{oneshot, watch};
 
 use crate::branch::Branch;
@@ -11,7 +12,7 @@ use crate::client::ModelClient;
 use crate::command::{CloseError, PromptError, RunEnd, SessionCommand, UserInput};
 use crate::commit::{Commit, CommitError, Committed};
 use crate::compaction::CompactionResult;
-use crate::event::SessionEvent;
+use crate::event::{SessionEvent, UsageSource};
 use crate::mail::{Mail, Postbox};
 use crate::maintenance::{MaintenanceError, ManualRequest};
 use crate::request::ToolSpec;
@@ -51,6 +52,16 @@ impl Live {
     pub fn counter(&self) -> Arc<dyn TokenCounter> {
         self.client.counter()
     }
+
+    /// The size of the context with these messages, as counted here. Linear in them.
+    pub(crate) fn counted_usage(&self, messages: &[Arc<Message>]) -> SessionEvent {
+        let said = count_messages(&*self.counter(), messages, EncryptedReasoning::Excluded);
+        SessionEvent::ContextUsage {
+            tokens: Some(said + self.non_message_tokens),
+            window: self.client.model().context_window,
+            source: UsageSource::Estimated,
+        }
+    }
 }
 
 /// The door to a running session.
@@ -78,6 +89,12 @@ impl SessionHandle {
     /// Model, system prompt and tools now.
     pub fn live(&self) -> Arc<Live> {
         self.live.borrow().clone()
+    }
+
+    /// The size of the context now, as counted here: a [`SessionEvent::ContextUsage`] for whoever begins to watch. Linear in what
+    /// the model sees.
+    pub fn context_usage(&self) -> SessionEvent {
+        self.live().counted_usage(&self.snapshot().live)
     }
 
     /// Starts a run with a user's message, and waits until it has settled, maintenance included. The message is in the store

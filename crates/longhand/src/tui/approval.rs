@@ -152,8 +152,9 @@ impl Approval {
         let dot = look.theme.symbols.dot;
         let keys: Vec<&str> = offers.iter().map(|offer| key_of(*offer)).collect();
         let keys = keys.join("/");
-        let hint =
-            format!("{keys} or ↑↓ enter {dot} esc = no and stop the turn {dot} ctrl+o full command");
+        let hint = format!(
+            "{keys} or ↑↓ enter {dot} esc = no and stop the turn {dot} ctrl+o full command"
+        );
         panel.push(Row::from(vec![look.piece(hint, Role::Dim)]));
     }
 }

@@ -76,10 +76,8 @@ impl Menu {
             })
             .collect();
         let dot = look.theme.symbols.dot;
-        let keys = format!(
-            " tab complete {dot} enter run /{} {dot} esc close",
-            self.command(chosen).name
-        );
+        let keys =
+            format!(" tab complete {dot} enter run /{} {dot} esc close", self.command(chosen).name);
         let count = format!("{}/{} ", self.commands.len(), TABLE.len());
         rows.push(wrap::justify(
             vec![look.piece(keys, Role::Dim)],

@@ -18,7 +18,8 @@ pub(crate) fn rows(from: &mut usize, height: usize, look: &Look<'_>) -> Vec<Row>
     let is_whole = content.len() <= shown;
     panel.extend(content.into_iter().skip(*from).take(shown));
     let dot = look.theme.symbols.dot;
-    let hint = if is_whole { "esc close".to_owned() } else { format!("↑↓ scroll {dot} esc close") };
+    let hint =
+        if is_whole { "esc close".to_owned() } else { format!("↑↓ scroll {dot} esc close") };
     panel.push(Row::from(vec![look.piece(hint, Role::Dim)]));
     panel.finish()
 }

@@ -8,18 +8,25 @@ mod app;
 mod approval;
 mod commands;
 mod completion;
+mod courier;
 mod divider;
 mod editor;
+mod farewell;
+mod first_run;
 mod help;
+mod input;
 mod keys;
 mod look;
 mod markdown;
 mod moment;
+mod pace;
 mod panel;
 mod render;
+mod run;
 mod sanitize;
 mod status_line;
 mod symbols;
+mod terminal;
 mod theme;
 mod tokens;
 mod tool_card;
@@ -29,3 +36,8 @@ mod wrap;
 
 #[cfg(test)]
 mod tests;
+
+pub use first_run::{Choice, FirstRun, FirstRunOptions, KeyState, first_run};
+pub use run::{TuiOptions, run};
+pub use status_line::{Surroundings, folder_name};
+pub use theme::{Palette, SymbolSet};

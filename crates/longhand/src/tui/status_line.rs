@@ -2,9 +2,10 @@
 //!
 //! Segments go one by one where the screen is narrow; model and context stay last.
 
-use ratatui::text::Span;
+use std::path::Path;
 
 use longhand_agent::event::UsageSource;
+use ratatui::text::Span;
 
 use super::look::{Look, MARGIN};
 use super::sanitize;
@@ -32,6 +33,15 @@ pub struct Surroundings {
     pub session: Option<String>,
     /// Whether the context is compacted by itself.
     pub is_compaction_automatic: bool,
+}
+
+/// A folder as a person writes it: under the home folder it begins with `~`.
+pub fn folder_name(folder: &Path, home: Option<&Path>) -> String {
+    match home.and_then(|home| folder.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => folder.display().to_string(),
+    }
 }
 
 /// A segment, and how long it stays when the screen gets narrow: the lowest goes first.

@@ -1,19 +1,8 @@
-//! Numbers as people read them.
+//! Numbers as the view writes them.
 
 use std::time::Duration;
 
-/// `178,204`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+pub(crate) use longhand_session::digits::grouped;
 
 /// `980`, `43K`, `1.2M`.
 pub(crate) fn short(number: u64) -> String {

@@ -62,7 +62,9 @@ impl App {
         match action {
             Action::Repaint => return vec![Effect::Repaint],
             Action::Suspend => return vec![Effect::Suspend],
-            Action::PageUp | Action::PageDown if !matches!(self.modal, Some(Modal::Help { .. })) => {
+            Action::PageUp | Action::PageDown
+                if !matches!(self.modal, Some(Modal::Help { .. })) =>
+            {
                 let page = self.transcript_size.0.saturating_sub(1).max(1) as isize;
                 self.scroll(if action == Action::PageUp { page } else { -page });
                 return Vec::new();
@@ -84,10 +86,10 @@ impl App {
     fn act_in(&mut self, modal: Modal, action: Action, now: Moment) -> Vec<Effect> {
         match (modal, action) {
             (_, Action::Interrupt | Action::Clear) => Vec::new(),
-            (Modal::AbortAndCompact(request), Action::Submit) => self.abort_and_compact(request, now),
+            (Modal::AbortAndCompact(request), Action::Submit) => self.compact(request, now),
             (Modal::AbortAndCompact(request), Action::Edit(Edit::Insert(typed))) => {
                 match typed.as_str() {
-                    "y" => self.abort_and_compact(request, now),
+                    "y" => self.compact(request, now),
                     "n" => Vec::new(),
                     _ => self.stay(Modal::AbortAndCompact(request)),
                 }
@@ -111,16 +113,6 @@ impl App {
     fn stay(&mut self, modal: Modal) -> Vec<Effect> {
         self.modal = Some(modal);
         Vec::new()
-    }
-
-    fn abort_and_compact(
-        &mut self,
-        request: longhand_agent::maintenance::ManualRequest,
-        now: Moment,
-    ) -> Vec<Effect> {
-        let mut effects = vec![Effect::TakeQueue, Effect::Abort];
-        effects.extend(self.compact(request, now));
-        effects
     }
 
     fn act_in_editor(&mut self, action: Action, now: Moment) -> Vec<Effect> {

@@ -9,14 +9,13 @@ mod submit;
 
 use std::sync::Arc;
 
-use longhand_agent::command::PromptError;
 use longhand_agent::compaction::{CompactionResult, Trigger};
 use longhand_agent::event::NoticeLevel;
 use longhand_agent::maintenance::{MaintenanceError, ManualRequest};
 use longhand_agent::tool::ApprovalAnswer;
 use longhand_agent::{SessionEvent, UserInput};
 use longhand_session::context::SessionContext;
-use longhand_session::{StoreError, ToolCallId};
+use longhand_session::{Entry, EntryId, StoreError, ToolCallId};
 
 use super::approval::Approval;
 use super::completion::Menu;
@@ -33,9 +32,7 @@ pub(crate) use self::key::Press;
 /// Something to be done that only the outside can do.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// Start a run.
-    Prompt(UserInput),
-    /// Deliver before the next request.
+    /// Deliver before the next request; starts a run where none is going on.
     Steer(UserInput),
     /// Deliver after the run.
     FollowUp(UserInput),
@@ -43,14 +40,16 @@ pub(crate) enum Effect {
     Abort,
     /// Take back what is queued.
     TakeQueue,
-    /// Stop the turn, and deliver what is queued at once.
-    DeliverNow,
+    /// Start a run with what is queued.
+    DeliverQueue,
     /// Make the context shorter.
     Compact(ManualRequest),
     /// Answer a question about a call.
     Answer(ToolCallId, ApprovalAnswer),
-    /// Read the transcript again.
+    /// Read the transcript of the branch that is active now.
     LoadTranscript,
+    /// Read entries that were changed in place.
+    ReadEntries(Vec<EntryId>),
     /// Draw everything anew.
     Repaint,
     /// Give the terminal back until the program is resumed.
@@ -62,12 +61,12 @@ pub(crate) enum Effect {
 /// What came of an effect.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// A prompt was not taken.
-    NotTaken(UserInput, PromptError),
     /// What was queued.
     Queue(Vec<UserInput>),
     /// A pass that the user asked for has ended.
     Compacted(Result<CompactionResult, MaintenanceError>),
+    /// Entries as they are now.
+    Entries(Vec<Arc<Entry>>),
     /// The transcript was read.
     Transcript(Result<SessionContext, Arc<StoreError>>),
 }
@@ -84,24 +83,6 @@ pub(crate) enum Modal {
     },
 }
 
-/// Input that waits until a pass has ended.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Held {
-    /// To be delivered at once then.
-    Steer(UserInput),
-    /// To be delivered after the run that follows.
-    FollowUp(UserInput),
-}
-
-impl Held {
-    /// The input.
-    pub(crate) fn input(&self) -> &UserInput {
-        match self {
-            Self::Steer(input) | Self::FollowUp(input) => input,
-        }
-    }
-}
-
 /// The interactive program.
 pub(crate) struct App {
     pub(super) view: ViewState,
@@ -115,8 +96,8 @@ pub(crate) struct App {
     pub(super) menu_chosen: usize,
     /// The text for which the menu was closed.
     menu_closed_for: Option<String>,
-    /// Input that waits for the end of a pass.
-    pub(super) held: Vec<Held>,
+    /// What is queued is to be delivered as soon as the run that is being stopped has ended.
+    is_delivering: bool,
     /// An unknown command that is sent as text if it is entered again.
     doubted: Option<String>,
     /// When Ctrl+C last cleared or could have cleared the draft.
@@ -140,7 +121,7 @@ impl App {
             approval: Approval::default(),
             menu_chosen: 0,
             menu_closed_for: None,
-            held: Vec::new(),
+            is_delivering: false,
             doubted: None,
             cleared_at: None,
             is_jumping: false,
@@ -166,26 +147,24 @@ impl App {
             self.approval = Approval::default();
         }
         match event {
-            SessionEvent::LeafChanged { .. } | SessionEvent::EntriesRewritten { .. } => {
-                vec![Effect::LoadTranscript]
+            SessionEvent::LeafChanged { .. } => vec![Effect::LoadTranscript],
+            SessionEvent::EntriesRewritten { ids } => vec![Effect::ReadEntries(ids.clone())],
+            SessionEvent::AgentEnd { .. } if std::mem::take(&mut self.is_delivering) => {
+                vec![Effect::DeliverQueue]
             }
-            _ => self.deliver_held(),
+            _ => Vec::new(),
         }
     }
 
     /// Takes what came of an effect.
-    pub(crate) fn reply(&mut self, reply: Reply, now: Moment) -> Vec<Effect> {
+    pub(crate) fn reply(&mut self, reply: Reply, now: Moment) {
         match reply {
-            Reply::NotTaken(input, PromptError::Busy) => return vec![Effect::Steer(input)],
-            Reply::NotTaken(_, PromptError::Empty) => {}
-            Reply::NotTaken(input, error) => {
-                self.editor.prepend(&input.text);
-                self.view.notify(NoticeLevel::Error, error.to_string(), now);
-            }
             Reply::Queue(inputs) => self.take_back(&inputs),
-            Reply::Compacted(result) => {
-                self.end_manual_pass(result, now);
-                return self.deliver_held();
+            Reply::Compacted(result) => self.end_manual_pass(result, now),
+            Reply::Entries(entries) => {
+                for entry in &entries {
+                    self.view.replace_entry(entry);
+                }
             }
             Reply::Transcript(Ok(context)) => {
                 self.view.show_transcript(&context);
@@ -196,7 +175,6 @@ impl App {
                 self.view.notify(NoticeLevel::Error, text, now);
             }
         }
-        Vec::new()
     }
 
     /// Begins a pass that the user asked for.
@@ -242,13 +220,8 @@ impl App {
 
     /// Puts queued input back into the editor, before the draft.
     fn take_back(&mut self, inputs: &[UserInput]) {
-        let held = std::mem::take(&mut self.held);
-        let texts: Vec<&str> = inputs
-            .iter()
-            .chain(held.iter().map(Held::input))
-            .map(|input| input.text.as_str())
-            .filter(|text| !text.is_empty())
-            .collect();
+        let texts = inputs.iter().map(|input| input.text.as_str());
+        let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
         if !texts.is_empty() {
             self.editor.prepend(&texts.join("\n\n"));
         }

@@ -3,7 +3,7 @@
 use longhand_agent::UserInput;
 use longhand_agent::event::NoticeLevel;
 
-use super::{App, Effect, Held};
+use super::{App, Effect};
 use crate::tui::commands::{self, Parsed};
 use crate::tui::moment::Moment;
 
@@ -43,7 +43,11 @@ impl App {
         self.doubted = None;
         self.transcript.follow();
         let input = UserInput::text(self.editor.take());
-        self.send(input, delivery)
+        // With nothing going on, later is now.
+        vec![match delivery {
+            Delivery::Soon => Effect::Steer(input),
+            Delivery::Later => Effect::FollowUp(input),
+        }]
     }
 
     /// Runs the command at a place of the menu, or completes it where it needs arguments first.
@@ -54,45 +58,16 @@ impl App {
         self.submit(Delivery::Soon, now)
     }
 
-    fn send(&mut self, input: UserInput, delivery: Delivery) -> Vec<Effect> {
-        let is_running = self.view.run.is_some();
-        if self.view.pass.is_some() && !is_running {
-            self.held.push(match delivery {
-                Delivery::Soon => Held::Steer(input),
-                Delivery::Later => Held::FollowUp(input),
-            });
-            return Vec::new();
-        }
-        vec![match delivery {
-            _ if !is_running => Effect::Prompt(input),
-            Delivery::Soon => Effect::Steer(input),
-            Delivery::Later => Effect::FollowUp(input),
-        }]
-    }
-
     /// Enter without text: what is queued is wanted now.
     fn submit_nothing(&mut self) -> Vec<Effect> {
         self.editor.clear();
         let queue = &self.view.queue;
         let is_queued = !queue.steering.is_empty() || !queue.follow_up.is_empty();
         if self.view.run.is_some() && is_queued {
-            return vec![Effect::DeliverNow];
+            self.is_delivering = true;
+            return vec![Effect::Abort];
         }
         self.transcript.toggle_focused();
         Vec::new()
-    }
-
-    /// Delivers what waited for the end of a pass, in order, however the pass ended.
-    pub(super) fn deliver_held(&mut self) -> Vec<Effect> {
-        if self.view.pass.is_some() {
-            return Vec::new();
-        }
-        let held = std::mem::take(&mut self.held);
-        held.into_iter()
-            .map(|held| match held {
-                Held::Steer(input) => Effect::Steer(input),
-                Held::FollowUp(input) => Effect::FollowUp(input),
-            })
-            .collect()
     }
 }

@@ -288,7 +288,10 @@ impl Editor {
         self.undo.record(&self.state, change);
         let at = self.state.cursor;
         let is_cluster = |unit: Option<&Unit>| matches!(unit, Some(Unit::Cluster(_)));
-        let from = at - usize::from(is_cluster(units.first()) && at > 0 && is_cluster(self.state.units.get(at - 1)));
+        let from = at
+            - usize::from(
+                is_cluster(units.first()) && at > 0 && is_cluster(self.state.units.get(at - 1)),
+            );
         let to = at + usize::from(is_cluster(units.last()) && is_cluster(self.state.units.get(at)));
         if units.iter().any(|unit| matches!(unit, Unit::Paste(_))) {
             self.state.cursor = at + units.len();
@@ -365,7 +368,10 @@ impl Editor {
         let is_break = |unit: &Unit| *unit == Unit::Break;
         let (before, after) = self.state.units.split_at(self.state.cursor);
         let start = before.iter().rposition(is_break).map_or(0, |at| at + 1);
-        let end = after.iter().position(is_break).map_or(self.state.units.len(), |at| at + self.state.cursor);
+        let end = after
+            .iter()
+            .position(is_break)
+            .map_or(self.state.units.len(), |at| at + self.state.cursor);
         start..end
     }
 

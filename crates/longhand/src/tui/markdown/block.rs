@@ -371,14 +371,14 @@ impl<'t> Writer<'t> {
     /// What stands before the next row, marks of items included, which are drawn by that.
     fn indent(&mut self) -> Indent {
         let mut indent = Indent::default();
-        let quote = Span::styled(
-            format!("{} ", self.theme.symbols.quote),
-            self.theme.style(Role::Border),
-        );
+        let quote =
+            Span::styled(format!("{} ", self.theme.symbols.quote), self.theme.style(Role::Border));
         let mark_style = self.theme.style(Role::Accent);
         for container in &mut self.containers {
             let part = match container {
-                Container::Quote => Indent { first: vec![quote.clone()], rest: vec![quote.clone()] },
+                Container::Quote => {
+                    Indent { first: vec![quote.clone()], rest: vec![quote.clone()] }
+                }
                 Container::List { .. } => continue,
                 Container::Item { mark, is_drawn } => {
                     let part = Indent::mark(mark.as_str(), mark_style);
@@ -396,10 +396,8 @@ impl<'t> Writer<'t> {
 
     /// What stands before an empty row: no mark.
     fn drawn_indent(&self) -> Indent {
-        let quote = Span::styled(
-            format!("{} ", self.theme.symbols.quote),
-            self.theme.style(Role::Border),
-        );
+        let quote =
+            Span::styled(format!("{} ", self.theme.symbols.quote), self.theme.style(Role::Border));
         let quotes = self.containers.iter().filter(|c| matches!(c, Container::Quote)).count();
         let before = vec![quote; quotes];
         if wrap::columns(&before) * 2 > self.columns {

@@ -25,9 +25,9 @@ pub(super) fn rows(body: &Body, growing: &mut markdown::Layout, look: &Look<'_>)
         }
         Body::Thinking(thinking) => thinking_rows(thinking, look),
         Body::Calls(calls) => with_margin(tool_card::rows(calls, look)),
-        Body::Shell(run) => {
-            run.execution().map_or_else(Vec::new, |run| with_margin(tool_card::shell_rows(run, look)))
-        }
+        Body::Shell(run) => run
+            .execution()
+            .map_or_else(Vec::new, |run| with_margin(tool_card::shell_rows(run, look))),
         Body::Divider(divider) => divider::rows(divider, look),
         Body::Remark(text) => said(&look.theme.symbols.dot.to_owned(), text, Role::Dim, look),
         Body::Error(text) => said(look.theme.symbols.failure, text, Role::Error, look),

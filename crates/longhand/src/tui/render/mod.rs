@@ -136,7 +136,9 @@ fn bottom(app: &mut App, height: usize, now: Moment, look: &Look<'_>) -> Bottom 
         true => Vec::new(),
         false => news::rows(app, NEWS_ROWS.min(free - menu.len()), now, look),
     };
-    rows.push(Row::from(vec![look.piece(look.theme.symbols.rule.repeat(look.columns), Role::Border)]));
+    rows.push(Row::from(vec![
+        look.piece(look.theme.symbols.rule.repeat(look.columns), Role::Border),
+    ]));
     let caret = Some((x, rows.len() + y));
     rows.extend(editor);
     rows.extend(menu);

@@ -2,7 +2,7 @@
 
 use longhand_agent::event::NoticeLevel;
 
-use crate::tui::app::{App, Held};
+use crate::tui::app::App;
 use crate::tui::look::Look;
 use crate::tui::moment::Moment;
 use crate::tui::sanitize;
@@ -52,11 +52,9 @@ fn notice_rows(notice: &Notice, look: &Look<'_>) -> Vec<Row> {
 
 fn queue_rows(app: &App, look: &Look<'_>) -> Vec<Row> {
     let queue = &app.view.queue;
-    let held = app.held.iter().map(Held::input).map(|input| input.text.clone()).collect();
+    let soon = if app.view.pass.is_some() { "After compaction" } else { "Steering" };
     let mut rows = Vec::new();
-    for (title, texts) in
-        [("Steering", &queue.steering), ("After this turn", &queue.follow_up), ("After compaction", &held)]
-    {
+    for (title, texts) in [(soon, &queue.steering), ("After this turn", &queue.follow_up)] {
         if texts.is_empty() {
             continue;
         }

@@ -119,7 +119,13 @@ impl Transcript {
     }
 
     /// Moves the position up by `rows`, or down where that is negative, on a screen of `height` rows.
-    pub(crate) fn scroll_by(&mut self, rows: isize, view: &ViewState, look: &Look<'_>, height: usize) {
+    pub(crate) fn scroll_by(
+        &mut self,
+        rows: isize,
+        view: &ViewState,
+        look: &Look<'_>,
+        height: usize,
+    ) {
         let Some(top) = self.slices(view, look, height).first().copied() else { return };
         let (mut item, mut row) = (top.item, top.from);
         let mut left = rows.unsigned_abs();
@@ -152,7 +158,13 @@ impl Transcript {
     }
 
     /// Moves the focus to the item above, or below where `step` is positive, and shows it.
-    pub(crate) fn move_focus(&mut self, step: isize, view: &ViewState, look: &Look<'_>, height: usize) {
+    pub(crate) fn move_focus(
+        &mut self,
+        step: isize,
+        view: &ViewState,
+        look: &Look<'_>,
+        height: usize,
+    ) {
         let slices = self.slices(view, look, height);
         let (Some(first), Some(last)) = (slices.first(), slices.last()) else { return };
         let mut at = match self.focus {
@@ -177,7 +189,12 @@ impl Transcript {
     }
 
     /// The rows on a screen of `height` rows.
-    pub(crate) fn window(&mut self, view: &ViewState, look: &Look<'_>, height: usize) -> Window<'_> {
+    pub(crate) fn window(
+        &mut self,
+        view: &ViewState,
+        look: &Look<'_>,
+        height: usize,
+    ) -> Window<'_> {
         let slices = self.slices(view, look, height);
         self.cache.evict(&slices);
         let mut rows = Vec::with_capacity(height);

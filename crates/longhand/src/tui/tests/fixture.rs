@@ -7,8 +7,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use longhand_agent::event::{AssistantMessageEvent, UsageSource};
 use longhand_agent::{SessionEvent, ToolOutput};
 use longhand_session::message::{StopReason, ThinkingBlock, ToolCall, ToolResult};
-use longhand_session::{AssistantMessage, Block, Entry, EntryKind, Json, Message, ToolCallId};
 use longhand_session::time::Timestamp;
+use longhand_session::{AssistantMessage, Block, Entry, EntryKind, Json, Message, ToolCallId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -129,7 +129,14 @@ impl Told {
         });
     }
 
-    pub(super) fn ended(&mut self, id: &ToolCallId, tool: &str, text: &str, details: Value, is_error: bool) {
+    pub(super) fn ended(
+        &mut self,
+        id: &ToolCallId,
+        tool: &str,
+        text: &str,
+        details: Value,
+        is_error: bool,
+    ) {
         let output = ToolOutput {
             details: Some(Json::from(details.clone())),
             is_error,

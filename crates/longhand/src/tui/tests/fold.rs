@@ -7,11 +7,14 @@ use longhand_agent::compaction::Trigger;
 use longhand_agent::event::{AssistantMessageEvent, NoticeLevel, UsageSource};
 use longhand_agent::{SessionEvent, ToolOutput};
 use longhand_session::context::SessionContext;
+use longhand_session::entry::MessageEntry;
 use longhand_session::message::{CompactionSummaryMessage, StopReason, ToolResult};
-use longhand_session::{Block, Message};
+use longhand_session::time::Timestamp;
+use longhand_session::{Block, Entry, EntryKind, Message};
 use serde_json::json;
 
 use super::fixture::{Told, answer, answered, thinking};
+use crate::tui::app::{Effect, Reply};
 use crate::tui::view_state::item::{Body, Phase};
 use crate::tui::view_state::{Gauge, ViewState};
 
@@ -56,6 +59,27 @@ fn a_call_and_its_result_are_one_card() {
     assert_eq!(phases(told.app.view()), [Phase::Done]);
     let Body::Calls(calls) = &told.app.view().items()[1].body else { panic!() };
     assert_eq!(calls[0].text(), "a\nb");
+}
+
+#[test]
+fn a_result_that_was_pruned_shows_what_took_its_place() {
+    let mut told = Told::new();
+    let id = told.call("", "bash", json!({"command": "ls"}));
+    told.result(&id, "bash", "a\nb", json!({}));
+    let effects = told.event(SessionEvent::EntriesRewritten { ids: vec!["e1".into()] });
+    assert!(matches!(&effects[..], [Effect::ReadEntries(_)]));
+    let pruned = Message::ToolResult(ToolResult {
+        tool_call_id: id,
+        content: vec![Block::text("[pruned]")],
+        pruned_at: Some(1),
+        ..ToolResult::default()
+    });
+    let kind =
+        EntryKind::Message(MessageEntry { message: Arc::new(pruned), ..MessageEntry::default() });
+    let entry = Entry { id: "e1".into(), parent_id: None, timestamp: Timestamp::new(""), kind };
+    told.app.reply(Reply::Entries(vec![Arc::new(entry)]), told.now);
+    let screen = told.screen(60, 20);
+    assert!(screen.contains("○ bash ls") && screen.contains("[pruned]"), "{screen}");
 }
 
 #[test]
@@ -119,10 +143,7 @@ fn a_compaction_leaves_the_items_above_it_untouched() {
     told.user("one");
     told.answer("two");
     let above: Vec<u64> = told.app.view().items().iter().map(|item| item.revision).collect();
-    told.entry(
-        "c1",
-        longhand_session::EntryKind::Compaction(Box::default()),
-    );
+    told.entry("c1", longhand_session::EntryKind::Compaction(Box::default()));
     let items = told.app.view().items();
     assert_eq!(items[..2].iter().map(|item| item.revision).collect::<Vec<_>>(), above);
     assert_eq!(kinds(told.app.view()), ["user", "text", "divider"]);
@@ -176,7 +197,10 @@ fn a_pass_that_goes_on_with_another_method_is_one_pass() {
     assert!(told.app.view().pass.is_some());
     told.event(start("context-full"));
     let pass = told.app.view().pass.clone().unwrap();
-    assert_eq!((pass.since, pass.action.as_str()), (crate::tui::moment::Moment::default(), "context-full"));
+    assert_eq!(
+        (pass.since, pass.action.as_str()),
+        (crate::tui::moment::Moment::default(), "context-full")
+    );
     told.event(end(false, Some("overloaded")));
     assert_eq!(told.app.view().pass, None);
     let notice = told.app.view().notices.last().unwrap();
@@ -189,16 +213,20 @@ fn news_that_asks_for_nothing_goes_after_four_seconds() {
     let mut told = Told::new();
     told.app.view.notify(NoticeLevel::Info, "hello", told.now);
     told.wait(Duration::from_secs(3));
-    assert!(told.app.view.expire_notices(told.now).is_some());
+    assert!(!told.app.view.expire_notices(told.now));
     told.wait(Duration::from_secs(1));
-    assert_eq!(told.app.view.expire_notices(told.now), None);
+    assert!(told.app.view.expire_notices(told.now));
     assert!(told.app.view().notices.is_empty());
 }
 
 #[test]
 fn the_gauge_shows_the_newest_number_only() {
     let mut told = Told::new();
-    told.event(SessionEvent::ContextUsage { tokens: None, window: Some(8_192), source: UsageSource::Unknown });
+    told.event(SessionEvent::ContextUsage {
+        tokens: None,
+        window: Some(8_192),
+        source: UsageSource::Unknown,
+    });
     let expected = Gauge { tokens: None, window: Some(8_192), source: UsageSource::Unknown };
     assert_eq!(told.app.view().gauge, expected);
     assert!(told.screen(100, 30).contains("?%/8K"));

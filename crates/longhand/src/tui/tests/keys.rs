@@ -7,7 +7,6 @@ use longhand_agent::UserInput;
 use longhand_agent::compaction::CompactionResult;
 use longhand_agent::maintenance::{MaintenanceError, ManualRequest};
 use longhand_agent::tool::{ApprovalAnswer, ApprovalQuestion, Tier};
-use longhand_agent::command::PromptError;
 
 use super::fixture::Told;
 use crate::tui::app::{Effect, Reply};
@@ -16,7 +15,6 @@ use crate::tui::commands::compact;
 /// Effects as a person would tell them.
 fn told_effects(effects: &[Effect]) -> Vec<String> {
     let one = |effect: &Effect| match effect {
-        Effect::Prompt(input) => format!("prompt {}", input.text),
         Effect::Steer(input) => format!("steer {}", input.text),
         Effect::FollowUp(input) => format!("follow up {}", input.text),
         Effect::Compact(request) => format!("compact {:?} {:?}", request.method, request.focus),
@@ -44,36 +42,18 @@ fn compacting() -> Told {
 }
 
 #[test]
-fn enter_prompts_where_nothing_runs_and_steers_where_something_does() {
-    let mut told = Told::new();
-    assert_eq!(type_and(&mut told, "hello", "enter"), ["prompt hello"]);
-    assert_eq!(told.app.editor.text(), "");
+fn enter_sends_what_is_written_at_once_and_alt_enter_after_the_turn() {
     let mut told = busy();
     assert_eq!(type_and(&mut told, "left", "enter"), ["steer left"]);
     assert_eq!(type_and(&mut told, "then right", "alt+enter"), ["follow up then right"]);
+    assert_eq!(told.app.editor.text(), "");
 }
 
 #[test]
-fn a_prompt_that_came_too_late_steers() {
-    let mut told = Told::new();
-    let reply = Reply::NotTaken(UserInput::text("hello"), PromptError::Busy);
-    assert_eq!(told_effects(&told.app.reply(reply, told.now)), ["steer hello"]);
-}
-
-#[test]
-fn a_prompt_that_a_closed_session_refused_is_a_draft_again() {
-    let mut told = Told::new();
-    told.app.reply(Reply::NotTaken(UserInput::text("hello"), PromptError::Closed), told.now);
-    assert_eq!(told.app.editor.text(), "hello");
-}
-
-#[test]
-fn what_is_sent_during_a_compaction_waits_for_its_end_in_order() {
+fn what_is_sent_during_a_compaction_is_queued() {
     let mut told = compacting();
-    assert!(type_and(&mut told, "one", "enter").is_empty());
-    assert!(type_and(&mut told, "two", "alt+enter").is_empty());
-    let reply = Reply::Compacted(Err(MaintenanceError::Cancelled));
-    assert_eq!(told_effects(&told.app.reply(reply, told.now)), ["steer one", "follow up two"]);
+    assert_eq!(type_and(&mut told, "one", "enter"), ["steer one"]);
+    assert_eq!(type_and(&mut told, "two", "alt+enter"), ["follow up two"]);
 }
 
 #[test]
@@ -98,7 +78,7 @@ fn compact_while_busy_asks_before_it_stops_the_turn() {
     assert!(told.screen(60, 20).contains("Stop the running turn and compact?"));
     assert!(told.key("esc").is_empty());
     type_and(&mut told, "/compact", "enter");
-    assert_eq!(told_effects(&told.key("y")), ["TakeQueue", "Abort", "compact None None"]);
+    assert_eq!(told_effects(&told.key("y")), ["compact None None"]);
 }
 
 #[test]
@@ -140,7 +120,9 @@ fn enter_without_text_delivers_the_queue_now() {
     let mut told = busy();
     assert!(told.key("enter").is_empty());
     told.event(SessionEvent::QueueChanged { steering: vec!["x".into()], follow_up: Vec::new() });
-    assert_eq!(told_effects(&told.key("enter")), ["DeliverNow"]);
+    assert_eq!(told_effects(&told.key("enter")), ["Abort"]);
+    let end = SessionEvent::AgentEnd { messages: Vec::new(), is_terminal: true };
+    assert_eq!(told_effects(&told.event(end)), ["DeliverQueue"]);
 }
 
 #[test]
@@ -184,8 +166,10 @@ fn enter_runs_the_chosen_command_and_tab_only_completes_it() {
 fn an_unknown_command_is_sent_as_text_only_when_entered_again() {
     let mut told = Told::new();
     assert!(type_and(&mut told, "/frobnicate now", "enter").is_empty());
-    assert!(told.screen(80, 20).contains("unknown command /frobnicate — enter again to send as text"));
-    assert_eq!(told_effects(&told.key("enter")), ["prompt /frobnicate now"]);
+    assert!(
+        told.screen(80, 20).contains("unknown command /frobnicate — enter again to send as text")
+    );
+    assert_eq!(told_effects(&told.key("enter")), ["steer /frobnicate now"]);
 }
 
 #[test]

@@ -81,10 +81,7 @@ fn an_unclosed_fence_is_code_from_its_first_line() {
 fn a_table_too_narrow_for_a_grid_is_a_list_of_records() {
     let source = "| name | value | more |\n|---|---|---|\n| alpha | one | x |\n| beta | two | y |";
     let rows = markdown::rows(source, 20, &theme());
-    assert_eq!(
-        text(&rows),
-        "name: alpha\nvalue: one\nmore: x\n\nname: beta\nvalue: two\nmore: y"
-    );
+    assert_eq!(text(&rows), "name: alpha\nvalue: one\nmore: x\n\nname: beta\nvalue: two\nmore: y");
 }
 
 #[test]

@@ -29,7 +29,12 @@ fn with_cards() -> Told {
     let mut told = Told::new();
     told.user("toolplay please");
     let read = told.call("I will look at the file.", "read", json!({"path": "src/lib.rs:1-40"}));
-    told.result(&read, "read", "1:pub fn add(a: i32, b: i32) -> i32 {\n2:    a + b\n3:}", json!({}));
+    told.result(
+        &read,
+        "read",
+        "1:pub fn add(a: i32, b: i32) -> i32 {\n2:    a + b\n3:}",
+        json!({}),
+    );
     let bash = told.call("", "bash", json!({"command": "ls -la && seq 1 60"}));
     let output: String = (1..=60).map(|n| format!("{n}\n")).collect();
     told.result(
@@ -70,7 +75,8 @@ fn reads_in_a_row_are_one_card() {
 #[test]
 fn cards_of_every_tool() {
     let mut told = Told::new();
-    let write = told.call("", "write", json!({"path": "a.txt", "content": "1\n2\n3\n4\n5\n6\n7\n8\n"}));
+    let write =
+        told.call("", "write", json!({"path": "a.txt", "content": "1\n2\n3\n4\n5\n6\n7\n8\n"}));
     told.result(&write, "write", "ok", json!({"created": true}));
     let grep = told.call("", "grep", json!({"pattern": "fn \\w+", "path": "src"}));
     told.result(
@@ -99,7 +105,10 @@ fn a_streaming_answer_with_a_queue_and_a_draft() {
     let mut told = Told::new();
     told.event(SessionEvent::AgentStart);
     told.user("crawl answer one");
-    told.stream(&["word0 word1 word2 word3 word4 ", "word5 word6 word7 word8 word9 word10 word11 word12"]);
+    told.stream(&[
+        "word0 word1 word2 word3 word4 ",
+        "word5 word6 word7 word8 word9 word10 word11 word12",
+    ]);
     told.event(SessionEvent::QueueChanged {
         steering: vec!["use checked_add instead".into()],
         follow_up: vec!["then run the tests".into()],
@@ -116,12 +125,16 @@ pub(super) fn compacted() -> Told {
     told.entry(
         "c1",
         EntryKind::Compaction(Box::new(CompactionEntry {
-            summary: "## Goal\nBuild the TUI package.\n\n- read `footer.ts`\n- **next**: run the build".into(),
+            summary:
+                "## Goal\nBuild the TUI package.\n\n- read `footer.ts`\n- **next**: run the build"
+                    .into(),
             first_kept_entry_id: "m1".into(),
             tokens_before: 170_000,
             tokens_after: Some(40_000),
             method: Some("soft".into()),
-            details: Some(Json::from(json!({"readFiles": ["src/footer.ts"], "modifiedFiles": ["src/a.ts", "src/b.ts"]}))),
+            details: Some(Json::from(
+                json!({"readFiles": ["src/footer.ts"], "modifiedFiles": ["src/a.ts", "src/b.ts"]}),
+            )),
             ..CompactionEntry::default()
         })),
     );
@@ -208,8 +221,10 @@ fn compacting() -> Told {
         },
     });
     told.wait(Duration::from_secs(14));
-    told.type_text("continue with the TUI package");
-    told.key("enter");
+    told.event(SessionEvent::QueueChanged {
+        steering: vec!["continue with the TUI package".into()],
+        follow_up: Vec::new(),
+    });
     told
 }
 
@@ -223,7 +238,11 @@ fn a_question_about_a_call() {
     let mut told = Told::new();
     told.event(SessionEvent::AgentStart);
     told.user("clean the build");
-    let id = told.call("I will remove the output directory.", "bash", json!({"command": "rm -rf target/ && cargo build"}));
+    let id = told.call(
+        "I will remove the output directory.",
+        "bash",
+        json!({"command": "rm -rf target/ && cargo build"}),
+    );
     told.event(SessionEvent::ApprovalRequest {
         tool_call_id: id,
         question: ApprovalQuestion {
@@ -264,7 +283,8 @@ fn the_menu_of_commands() {
 fn news_and_errors() {
     let mut told = Told::new();
     told.user("hello");
-    let mut failed = super::fixture::answer(Vec::new(), longhand_session::message::StopReason::Error);
+    let mut failed =
+        super::fixture::answer(Vec::new(), longhand_session::message::StopReason::Error);
     failed.error_message = Some("overloaded".into());
     told.message(longhand_session::Message::Assistant(failed.into()));
     for (level, message) in [

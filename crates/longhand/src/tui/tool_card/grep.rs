@@ -11,8 +11,7 @@ use crate::tui::view_state::item::Call;
 const FILES: usize = 8;
 
 pub(super) fn card(call: &Call, look: &Look<'_>) -> Card {
-    let mut summary =
-        sanitize::one_line(call.argument("pattern").unwrap_or_default()).into_owned();
+    let mut summary = sanitize::one_line(call.argument("pattern").unwrap_or_default()).into_owned();
     if let Some(path) = call.argument("path") {
         summary = format!("{summary} in {}", sanitize::one_line(path));
     }
@@ -22,7 +21,11 @@ pub(super) fn card(call: &Call, look: &Look<'_>) -> Card {
     let found = call.text();
     let mut facts = Vec::new();
     if let Some(matches) = call.number("matches") {
-        facts.push(if matches == 1 { "1 match".into() } else { format!("{} matches", tokens::grouped(matches)) });
+        facts.push(if matches == 1 {
+            "1 match".into()
+        } else {
+            format!("{} matches", tokens::grouped(matches))
+        });
     }
     if let Some(files) = call.number("files") {
         facts.push(tokens::counted(files, "file"));

@@ -39,8 +39,9 @@ pub(super) fn tail(text: &str, limit: usize, look: &Look<'_>) -> Vec<Row> {
 pub(super) fn wrapped(text: &str, role: Role, look: &Look<'_>) -> Vec<Row> {
     let style = look.style(role);
     let lines = lines_of(text);
-    let wrap_line =
-        |line: &&str| wrap::wrap_text(&sanitize::text(line), style, look.inner_columns(), &body_indent());
+    let wrap_line = |line: &&str| {
+        wrap::wrap_text(&sanitize::text(line), style, look.inner_columns(), &body_indent())
+    };
     lines.iter().flat_map(wrap_line).collect()
 }
 

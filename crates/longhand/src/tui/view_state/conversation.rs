@@ -295,6 +295,12 @@ impl ViewState {
         });
     }
 
+    pub(super) fn replace_result(&mut self, id: &ToolCallId, message: &Arc<Message>) {
+        if let Some(place) = self.calls.get(id).copied() {
+            self.change_call(place, |call| call.output = Some(Output::Stored(message.clone())));
+        }
+    }
+
     /// The run is over: calls that have not ended never will. Looks at the newest items only, back to what the user said.
     pub(super) fn abandon_calls(&mut self) {
         for item in self.items.iter_mut().rev() {

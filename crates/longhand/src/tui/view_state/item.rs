@@ -164,12 +164,7 @@ pub(crate) enum Output {
 impl Call {
     /// A call that begins.
     pub(crate) fn new(tool: impl Into<String>) -> Self {
-        Self {
-            tool: tool.into(),
-            arguments: Json::default(),
-            phase: Phase::Arriving,
-            output: None,
-        }
+        Self { tool: tool.into(), arguments: Json::default(), phase: Phase::Arriving, output: None }
     }
 
     /// A text argument.
@@ -216,9 +211,9 @@ impl Call {
     pub(crate) fn is_faded(&self) -> bool {
         match &self.output {
             Some(Output::Unstored(output)) => output.is_useless,
-            Some(Output::Stored(message)) => message.as_tool_result().is_some_and(|result| {
-                result.useless == Some(true) || result.pruned_at.is_some()
-            }),
+            Some(Output::Stored(message)) => message
+                .as_tool_result()
+                .is_some_and(|result| result.useless == Some(true) || result.pruned_at.is_some()),
             None => self.phase == Phase::Abandoned,
         }
     }

@@ -188,7 +188,9 @@ impl ViewState {
             SessionEvent::AutoCompactionStart { reason, action } => {
                 self.start_pass(*reason, action, now);
             }
-            SessionEvent::AutoCompactionEnd { aborted, error_message, skipped, fallback, .. } => {
+            SessionEvent::AutoCompactionEnd {
+                aborted, error_message, skipped, fallback, ..
+            } => {
                 if !fallback {
                     let outcome = match error_message {
                         _ if *aborted => PassEnd::Cancelled,
@@ -219,8 +221,7 @@ impl ViewState {
                 self.gauge = Gauge { tokens: *tokens, window: *window, source: *source };
             }
             SessionEvent::QueueChanged { steering, follow_up } => {
-                self.queue =
-                    Queue { steering: steering.clone(), follow_up: follow_up.clone() };
+                self.queue = Queue { steering: steering.clone(), follow_up: follow_up.clone() };
             }
             SessionEvent::EntryAppended { entry } => self.append_entry(entry),
             // A moved leaf and entries changed in place need the transcript, which only the session has.
@@ -235,13 +236,19 @@ impl ViewState {
         self.notices.push(Notice { level, text, since: now });
     }
 
-    /// Takes away the news whose time is over. Returns when the next one goes, if one will.
-    pub(crate) fn expire_notices(&mut self, now: Moment) -> Option<Moment> {
+    /// When the time of some news is over.
+    pub(crate) fn next_expiry(&self) -> Option<Moment> {
+        let info = self.notices.iter().filter(|notice| notice.level == NoticeLevel::Info);
+        info.map(|notice| notice.since.after(INFO_STAYS)).min()
+    }
+
+    /// Takes away the news whose time is over. Returns whether there was any.
+    pub(crate) fn expire_notices(&mut self, now: Moment) -> bool {
+        let before = self.notices.len();
         self.notices.retain(|notice| {
             notice.level != NoticeLevel::Info || now < notice.since.after(INFO_STAYS)
         });
-        let info = self.notices.iter().filter(|notice| notice.level == NoticeLevel::Info);
-        info.map(|notice| notice.since.after(INFO_STAYS)).min()
+        self.notices.len() < before
     }
 
     /// A key was pressed: warnings were seen.
@@ -344,6 +351,15 @@ impl ViewState {
             }
             // Settings, labels and what is kept for others.
             _ => {}
+        }
+    }
+
+    /// An entry that was changed in place: a result that the model no longer sees in full shows what took its place.
+    pub(crate) fn replace_entry(&mut self, entry: &Entry) {
+        if let Some(message) = entry.message()
+            && let Some(result) = message.as_tool_result()
+        {
+            self.replace_result(&result.tool_call_id, message);
         }
     }
 
