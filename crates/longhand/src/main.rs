@@ -6,7 +6,6 @@ mod log;
 mod prompt_input;
 mod signals;
 mod single_shot;
-#[expect(dead_code, reason = "the command line that starts it is being written")]
 mod tui;
 
 fn main() {}

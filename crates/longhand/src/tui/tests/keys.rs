@@ -5,7 +5,7 @@ use std::time::Duration;
 use longhand_agent::SessionEvent;
 use longhand_agent::UserInput;
 use longhand_agent::compaction::CompactionResult;
-use longhand_agent::maintenance::{MaintenanceError, ManualRequest};
+use longhand_agent::maintenance::ManualRequest;
 use longhand_agent::tool::{ApprovalAnswer, ApprovalQuestion, Tier};
 
 use super::fixture::Told;
