@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use longhand_session::context::SessionContext;
 use longhand_session::tokens::{EncryptedReasoning, count_messages};
-use longhand_session::{Fragment, Message, StoreError, TokenCounter, ToolCallId};
+use longhand_session::{Fragment, StoreError, TokenCounter, ToolCallId};
 use tokio::sync::{oneshot, watch};
 
 use crate::branch::Branch;
@@ -52,16 +52,6 @@ impl Live {
     pub fn counter(&self) -> Arc<dyn TokenCounter> {
         self.client.counter()
     }
-
-    /// The size of the context with these messages, as counted here. Linear in them.
-    pub(crate) fn counted_usage(&self, messages: &[Arc<Message>]) -> SessionEvent {
-        let said = count_messages(&*self.counter(), messages, EncryptedReasoning::Excluded);
-        SessionEvent::ContextUsage {
-            tokens: Some(said + self.non_message_tokens),
-            window: self.client.model().context_window,
-            source: UsageSource::Estimated,
-        }
-    }
 }
 
 /// The door to a running session.
@@ -94,7 +84,14 @@ impl SessionHandle {
     /// The size of the context now, as counted here: a [`SessionEvent::ContextUsage`] for whoever begins to watch. Linear in what
     /// the model sees.
     pub fn context_usage(&self) -> SessionEvent {
-        self.live().counted_usage(&self.snapshot().live)
+        let live = self.live();
+        let messages = &self.snapshot().live;
+        let said = count_messages(&*live.counter(), messages, EncryptedReasoning::Excluded);
+        SessionEvent::ContextUsage {
+            tokens: Some(said + live.non_message_tokens),
+            window: live.client.model().context_window,
+            source: UsageSource::Estimated,
+        }
     }
 
     /// Starts a run with a user's message, and waits until it has settled, maintenance included. The message is in the store
