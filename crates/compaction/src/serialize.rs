@@ -4,7 +4,7 @@
 //! become a note, long tool results are clipped and their keys redacted, and calls whose result was of no use disappear together with it. What the user
 //! said is never shortened.
 //!
-//! Each dialect is a file that writes [`Turn`]s. A further dialect is a further file, a variant of [`Dialect`] and a line in
+//! Each dialect is a file that writes turns. A further dialect is a further file, a variant of [`Dialect`] and a line in
 //! [`crate::dialect`].
 
 mod clip;
