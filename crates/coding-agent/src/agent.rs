@@ -22,7 +22,7 @@ mod plan;
 mod request;
 mod surroundings;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhand_agent::{CompactionMethod, Models};
@@ -155,6 +155,11 @@ impl CodingAgent {
     /// Where things lie.
     pub fn places(&self) -> &Places {
         &self.places
+    }
+
+    /// The working directory.
+    pub fn directory(&self) -> &Path {
+        &self.setup.directory
     }
 
     /// Where sessions lie.

@@ -1,5 +1,7 @@
 //! A session that is only read: for looking at it, not for going on with it.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use longhand_session::{Entry, EntryId};
 
 /// A session that is only read. Nothing is written: no migration, no repair, no lock.
 pub struct SessionFile {
-    store: Box<dyn SessionStore>,
+    entries: Kept,
     /// Header of the session.
     pub header: Header,
     /// What could not be read.
@@ -48,7 +50,7 @@ impl SessionFile {
             bytes: metadata.map_or(0, |metadata| metadata.len()),
             modified: modified.map(|time| Timestamp::from_millis(millis(time))),
             file,
-            store,
+            entries: Kept { store, read: RefCell::default() },
         })
     }
 
@@ -70,7 +72,7 @@ impl SessionFile {
     /// # Errors
     /// The entries cannot be read.
     pub fn context(&self, path: &[IndexRow]) -> Result<SessionContext, StoreError> {
-        context::build(path, &*self.store, &RebuildOptions::default())
+        context::build(path, &self.entries, &RebuildOptions::default())
     }
 
     /// The part of a branch that a compaction looks at.
@@ -78,21 +80,36 @@ impl SessionFile {
     /// # Errors
     /// The entries cannot be read.
     pub fn working_path<'a>(&self, path: &'a [IndexRow]) -> Result<&'a [IndexRow], StoreError> {
-        working_path(path, &*self.store)
+        working_path(path, &self.entries)
     }
 
-    /// Reads entries.
+    /// Reads entries. An entry that was read before is the same one again.
     ///
     /// # Errors
     /// An entry is missing, or cannot be read.
     pub fn read(&self, rows: &[IndexRow]) -> Result<Vec<Arc<Entry>>, StoreError> {
         let ids: Vec<EntryId> = rows.iter().map(|row| row.id.clone()).collect();
-        self.store.read(&ids)
+        self.entries.read(&ids)
     }
+}
 
-    /// The store, for whoever reads entries by id.
-    pub fn reader(&self) -> &dyn EntryReader {
-        &*self.store
+/// A store that keeps what it has read, so that messages can be told by identity.
+struct Kept {
+    store: Box<dyn SessionStore>,
+    read: RefCell<HashMap<EntryId, Arc<Entry>>>,
+}
+
+impl EntryReader for Kept {
+    fn read(&self, ids: &[EntryId]) -> Result<Vec<Arc<Entry>>, StoreError> {
+        let mut read = self.read.borrow_mut();
+        let missing: Vec<EntryId> =
+            ids.iter().filter(|id| !read.contains_key(*id)).cloned().collect();
+        for entry in self.store.read(&missing)? {
+            read.insert(entry.id.clone(), entry);
+        }
+        ids.iter()
+            .map(|id| read.get(id).cloned().ok_or_else(|| StoreError::UnknownEntry(id.clone())))
+            .collect()
     }
 }
 

@@ -33,4 +33,13 @@ impl CodingAgent {
         let sessions_here = sessions.iter().filter(|session| !session.is_empty).count();
         FirstRun { variables, sessions_here }
     }
+    /// The first model of the first well-known provider that the environment has a key for, as `provider/id`.
+    pub async fn first_model_with_key(&self) -> Option<String> {
+        let environment = &self.setup.environment;
+        let models = self.models().list().await;
+        catalogue::usual_variables()
+            .filter(|(_, names)| names.iter().any(|name| environment.var(name).is_some()))
+            .find_map(|(provider, _)| models.iter().find(|model| model.provider == provider))
+            .map(|model| model.reference().to_string())
+    }
 }

@@ -35,6 +35,8 @@ pub struct Opened {
     pub file: Option<PathBuf>,
     /// Where it works.
     pub directory: PathBuf,
+    /// The effort that is asked of the model; `off` where none is.
+    pub thinking: String,
     /// What the model is told before anything else.
     pub system_prompt: SystemPrompt,
     /// What the user should know, one line each.
@@ -146,6 +148,8 @@ impl CodingAgent {
         config.asking = request.asking;
         config.maintenance = Arc::new(self.maintainer());
         config.options = request_options(&request, &stored, &*client);
+        let thinking =
+            config.options.effort.map_or("off", longhand_session::model::Effort::as_str).to_owned();
         config.prompts = self.prompts.clone();
         config.clock = self.setup.clock.clone();
         config.ids = self.setup.ids.clone();
@@ -155,6 +159,7 @@ impl CodingAgent {
             header: found.header,
             file,
             directory,
+            thinking,
             system_prompt,
             notices,
             vision,
