@@ -15,6 +15,8 @@ const KEPT_FILES: usize = 7;
 /// # Errors
 /// The folder cannot be written.
 pub(crate) fn start(folder: &Path, filter: Option<&str>) -> Result<WorkerGuard> {
+    longhand_coding_agent::places::create_private_dir(folder)
+        .with_context(|| format!("cannot create `{}`", folder.display()))?;
     let file = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("longhand")

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use crossterm::event::EventStream;
 use futures::StreamExt;
+use longhand_agent::event::NoticeLevel;
 use longhand_agent::{SessionHandle, Subscription, UserInput};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
@@ -48,6 +49,8 @@ pub struct TuiOptions {
     pub draft: String,
     /// Sent at once: the first now, the others one after another, each after the run before it.
     pub messages: Vec<UserInput>,
+    /// What the user should know, one line each.
+    pub notices: Vec<String>,
     /// Whether the last answer is printed at the end.
     pub prints_last_answer: bool,
     /// The id by which the session can be resumed; asked at the end, `None` where nothing was stored.
@@ -66,6 +69,9 @@ pub async fn run(session: SessionHandle, options: TuiOptions) -> Result<Exit> {
     let mut view = ViewState::from_transcript(&transcript?);
     view.model = session.live().client.model().reference().to_string();
     view.apply(&session.context_usage(), Moment::default());
+    for notice in options.notices {
+        view.notify(NoticeLevel::Warning, notice, Moment::default());
+    }
     let theme = Theme::new(options.palette, options.symbols);
     let app = App::new(view, options.surroundings, theme, &options.draft);
     let courier = Courier::start(session.clone());

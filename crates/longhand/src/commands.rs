@@ -1,0 +1,6 @@
+//! Work on sessions that starts no agent: one file a command.
+
+pub(crate) mod compact;
+pub(crate) mod context;
+pub(crate) mod inspect;
+pub(crate) mod named_session;

@@ -1,0 +1,69 @@
+//! The session that a command is about: a file, an id, a title, standard input, or the newest of the directory.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use longhand_coding_agent::SessionFile;
+use longhand_coding_agent::agent::CodingAgent;
+use longhand_session::JsonlStore;
+use tempfile::NamedTempFile;
+
+/// A session that is only read.
+pub(crate) struct ReadSession {
+    pub(crate) file: SessionFile,
+    /// Holds what came through standard input for as long as it is read.
+    _stdin: Option<NamedTempFile>,
+}
+
+/// Opens a session for reading, and says on standard error what of it could not be read.
+///
+/// # Errors
+/// There is no such session, or it cannot be read.
+pub(crate) fn open(agent: &CodingAgent, name: Option<&str>) -> Result<ReadSession> {
+    let stdin = (name == Some("-")).then(stdin_as_file).transpose()?;
+    let path = match &stdin {
+        Some(file) => file.path().to_path_buf(),
+        None => path(agent, name)?,
+    };
+    let mut file = SessionFile::open(Box::new(JsonlStore::resume(path)))?;
+    if stdin.is_some() {
+        file.file = None;
+    }
+    if !file.damage.lines.is_empty() {
+        let lines: Vec<String> =
+            file.damage.lines.iter().take(10).map(ToString::to_string).collect();
+        let more = if file.damage.lines.len() > 10 { ", …" } else { "" };
+        eprintln!(
+            "{} damaged lines were skipped or only partly read: {}{more}",
+            file.damage.lines.len(),
+            lines.join(", ")
+        );
+    }
+    Ok(ReadSession { file, _stdin: stdin })
+}
+
+/// The file of a session.
+///
+/// # Errors
+/// There is no such session, or the name is ambiguous.
+pub(crate) fn path(agent: &CodingAgent, name: Option<&str>) -> Result<PathBuf> {
+    let directory = agent.directory();
+    match name {
+        Some(name) => Ok(agent.sessions().find(name, directory)?),
+        None => {
+            let newest = agent.sessions().newest(directory)?;
+            let newest = newest
+                .with_context(|| format!("there is no session of `{}`", directory.display()))?;
+            Ok(newest.path)
+        }
+    }
+}
+
+fn stdin_as_file() -> Result<NamedTempFile> {
+    let mut file = NamedTempFile::new().context("cannot make a file for standard input")?;
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+    file.write_all(&bytes).context("cannot keep standard input in a file")?;
+    Ok(file)
+}

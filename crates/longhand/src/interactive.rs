@@ -1,0 +1,158 @@
+//! The interactive agent: the first screen where there is no model, then the session.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use longhand_agent::start::Asking;
+use longhand_coding_agent::agent::{CodingAgent, OpenError, OpenRequest, Opened};
+
+use crate::arguments::Launch;
+use crate::exit::Exit;
+use crate::launch;
+use crate::prompt_input::{self, Stdin};
+use crate::setup;
+use crate::tui::{
+    self, Choice, FirstRunOptions, KeyState, Palette, Surroundings, SymbolSet, TuiOptions,
+};
+
+/// Runs until the user leaves.
+///
+/// # Errors
+/// The session cannot be opened, or there is no terminal.
+pub(crate) async fn run(agent: &CodingAgent, launch: &Launch) -> Result<Exit> {
+    let request = launch::request(launch, Asking::Interactive);
+    let opened = match agent.open(request.clone()).await {
+        Ok(opened) => opened,
+        Err(OpenError::NoModel(_)) => return without_model(agent, launch, request).await,
+        Err(error) => return Err(error.into()),
+    };
+    session(agent, launch, opened, String::new()).await
+}
+
+/// Shows the first screen, and goes on with what was chosen there.
+async fn without_model(
+    agent: &CodingAgent,
+    launch: &Launch,
+    mut request: OpenRequest,
+) -> Result<Exit> {
+    let chosen = tui::first_run(first_run_options(agent, launch).await).await?;
+    match chosen.choice {
+        Choice::Leave(exit) => Ok(exit),
+        Choice::Demo => {
+            request.model = Some("demo/offline".into());
+            session(agent, launch, agent.open(request).await?, chosen.draft).await
+        }
+        Choice::Key => {
+            let agent = setup::agent(&launch.common, launch::overrides(launch))?;
+            request.model = agent.first_model_with_key().await;
+            let opened = agent.open(request).await?;
+            session(&agent, launch, opened, chosen.draft).await
+        }
+        Choice::Server(url) => {
+            let mut overrides = launch::overrides(launch);
+            overrides.push(format!("providers.local.baseUrl={url}"));
+            let agent = setup::agent(&launch.common, overrides)?;
+            let opened = agent.open(request).await?;
+            session(&agent, launch, opened, chosen.draft).await
+        }
+    }
+}
+
+async fn first_run_options(agent: &CodingAgent, launch: &Launch) -> FirstRunOptions {
+    let common = launch.common.clone();
+    let keys = move || {
+        // Variables can only be set before the program starts; a shell that was suspended may have been restarted since.
+        let agent = setup::agent(&common, Vec::new()).ok();
+        let variables = agent.map(|agent| agent.first_run().variables).unwrap_or_default();
+        variables
+            .into_iter()
+            .map(|key| KeyState { variable: key.name, is_set: key.is_set })
+            .collect()
+    };
+    FirstRunOptions {
+        palette: palette(agent, launch),
+        symbols: symbols(agent, launch),
+        version: env!("CARGO_PKG_VERSION").into(),
+        place: place(agent.directory()).await,
+        draft: launch.prompt.join(" "),
+        keys: Box::new(keys),
+        sessions: agent.first_run().sessions_here,
+    }
+}
+
+async fn session(
+    agent: &CodingAgent,
+    launch: &Launch,
+    opened: Opened,
+    draft: String,
+) -> Result<Exit> {
+    let messages = if draft.is_empty() {
+        prompt_input::gather(&launch.prompt, Stdin::Terminal, agent.directory())?
+    } else {
+        Vec::new()
+    };
+    let (file, id) = (opened.file.clone(), opened.header.id.to_string());
+    let options = TuiOptions {
+        palette: palette(agent, launch),
+        symbols: symbols(agent, launch),
+        surroundings: Surroundings {
+            thinking: opened.thinking.clone(),
+            folder: folder(&opened.directory),
+            git: git(&opened.directory).await,
+            mode: Some(agent.settings().tools.approval_mode.clone()).filter(|mode| mode != "write"),
+            session: opened.header.title.clone(),
+            is_compaction_automatic: agent.settings().compaction.enabled,
+        },
+        draft,
+        messages,
+        notices: agent.notices().iter().chain(&opened.notices).cloned().collect(),
+        prints_last_answer: agent.settings().exit.print_last,
+        resume_id: Box::new(move || {
+            file.as_ref().is_some_and(|file| file.exists()).then(|| id.clone())
+        }),
+    };
+    tui::run(opened.session, options).await
+}
+
+fn palette(agent: &CodingAgent, launch: &Launch) -> Palette {
+    let is_plain =
+        launch.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match agent.settings().theme.mode.as_str() {
+        _ if is_plain || !std::io::stdout().is_terminal() => Palette::Mono,
+        "light" => Palette::Light,
+        _ => Palette::Dark,
+    }
+}
+
+fn symbols(agent: &CodingAgent, launch: &Launch) -> SymbolSet {
+    if launch.ascii || agent.settings().symbols == "ascii" {
+        SymbolSet::Ascii
+    } else {
+        SymbolSet::Unicode
+    }
+}
+
+fn folder(directory: &Path) -> String {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    tui::folder_name(directory, home.as_deref())
+}
+
+/// The working folder and branch, as the status line shows them.
+async fn place(directory: &Path) -> String {
+    match git(directory).await {
+        Some(git) => format!("{} · {git}", folder(directory)),
+        None => folder(directory),
+    }
+}
+
+/// The branch of the repository around a folder, read from `.git/HEAD`: no process is started for it.
+async fn git(directory: &Path) -> Option<String> {
+    let root = directory.ancestors().find(|folder| folder.join(".git").exists())?;
+    let head = tokio::fs::read_to_string(root.join(".git/HEAD")).await.ok()?;
+    let head = head.trim();
+    Some(match head.strip_prefix("ref: refs/heads/") {
+        Some(branch) => branch.to_owned(),
+        None => head.chars().take(8).collect(),
+    })
+}
