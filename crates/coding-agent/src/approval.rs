@@ -116,12 +116,11 @@ impl<'a> Call<'a> {
     /// What "do not ask again" would cover.
     fn coverage(&self) -> Option<String> {
         match (self.danger, self.line, self.tier) {
-            (Some(_), _, _) => None,
             (None, Some(line), _) if self.is_plain => session_rules::coverage(line),
             (None, None, Tier::Read | Tier::Write) => {
                 Some(format!("`{}` in the workspace", self.name))
             }
-            (None, _, _) => None,
+            (_, _, _) => None,
         }
     }
 

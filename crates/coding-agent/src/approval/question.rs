@@ -2,6 +2,7 @@
 
 use longhand_agent::tool::ApprovalQuestion;
 use serde_json::Value;
+use std::fmt::Write as _;
 
 use super::Call;
 
@@ -34,7 +35,7 @@ fn body(name: &str, arguments: &Value) -> String {
             let mut body = format!("$ {command}");
             let others = ["cwd", "timeout", "env"].iter().filter(|key| !arguments[**key].is_null());
             for key in others {
-                body.push_str(&format!("\n{key}: {}", arguments[*key]));
+                let _ = write!(body, "\n{key}: {}", arguments[*key]);
             }
             body
         }
@@ -58,6 +59,9 @@ fn body(name: &str, arguments: &Value) -> String {
 
 /// The lines of a text, each behind a mark.
 fn marked(mark: &str, text: &Value) -> String {
-    let lines = text.as_str().unwrap_or_default().lines();
-    lines.map(|line| format!("{mark}{line}\n")).collect()
+    let mut out = String::new();
+    for line in text.as_str().unwrap_or_default().lines() {
+        let _ = writeln!(out, "{mark}{line}");
+    }
+    out
 }

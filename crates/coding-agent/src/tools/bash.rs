@@ -8,6 +8,7 @@ mod plain_text;
 mod process;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -222,7 +223,7 @@ fn answer(capture: Capture<'_>, end: &End, wall: Duration) -> ToolOutput {
     };
     let mut text = with_notices(shown.text, &shown.notices);
     text.truncate(text.trim_end_matches('\n').len());
-    text.push_str(&format!("\n\nWall time: {:.2} seconds", wall.as_secs_f64()));
+    let _ = write!(text, "\n\nWall time: {:.2} seconds", wall.as_secs_f64());
     let is_error = last_line.is_some();
     if let Some(line) = last_line {
         text.push('\n');

@@ -7,6 +7,7 @@ mod closest;
 mod matching;
 mod splice;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::ops::Range;
@@ -136,11 +137,12 @@ impl FileTool for Edit {
             changes.added, changes.removed, changes.first_line
         );
         for number in &planned.tolerant {
-            text.push_str(&format!(
-                "Edit {number} matched only with line endings, blanks at line ends or quotation marks overlooked.\n"
-            ));
+            let _ = writeln!(
+                text,
+                "Edit {number} matched only with line endings, blanks at line ends or quotation marks overlooked."
+            );
         }
-        text.push_str(&format!("\n{}", changes.diff));
+        let _ = write!(text, "\n{}", changes.diff);
         let details = json!({
             "path": name,
             "diff": changes.diff,
@@ -219,7 +221,7 @@ fn apply(content: &[u8], splices: &[Splice]) -> Vec<u8> {
 
 /// The line of a byte, from 1.
 fn line_at(content: &[u8], at: usize) -> usize {
-    content[..at].iter().filter(|byte| **byte == b'\n').count() + 1
+    memchr::memchr_iter(b'\n', &content[..at]).count() + 1
 }
 
 fn ambiguous(number: usize, content: &[u8], ranges: &[Range<usize>], count: usize) -> Failure {
@@ -240,15 +242,16 @@ fn not_found(number: usize, content: &[u8], old: &str) -> Failure {
     let content = String::from_utf8_lossy(content);
     let mut text = format!("Edit {number}: `old` does not occur in the file. No edit was made.");
     if let Some(region) = closest::region(&content, old) {
-        text.push_str(&format!(
-            "\nClosest are lines {}-{} ({:.0} % alike):\n",
+        let _ = writeln!(
+            text,
+            "\nClosest are lines {}-{} ({:.0} % alike):",
             region.first,
             region.last,
             (region.likeness * 100.0).min(99.0)
-        ));
+        );
         let lines = (1..).zip(content.lines()).skip(region.first - 1);
         for (line, body) in lines.take((region.last - region.first + 1).min(MAX_CLOSEST_LINES)) {
-            text.push_str(&format!("{line}:{}\n", cut_line(body, 768)));
+            let _ = writeln!(text, "{line}:{}", cut_line(body, 768));
         }
     }
     Failure(text.trim_end().to_owned())

@@ -6,6 +6,7 @@
 mod search;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -229,10 +230,10 @@ fn grouped(workspace: &Workspace, page: &[&(PathBuf, Found)]) -> String {
         let folder = workspace.display(file.parent().unwrap_or(file));
         let name = file.file_name().unwrap_or_default().display().to_string();
         let rows = folders.entry(folder).or_default();
-        rows.push_str(&format!("## {name}\n{}", found.rows));
+        let _ = write!(rows, "## {name}\n{}", found.rows);
         let hidden = found.matches - found.shown;
         if hidden > 0 {
-            rows.push_str(&format!("… {} more in this file\n", thousands(hidden)));
+            let _ = writeln!(rows, "… {} more in this file", thousands(hidden));
         }
     }
     let groups: Vec<_> = folders

@@ -2,6 +2,7 @@
 //!
 //! The first level is shown whole, deeper ones in part; links are named and not followed. Nothing is hidden: ignore files do not count.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -124,7 +125,7 @@ impl Listing {
             let indent = "  ".repeat(level + 1);
             if n == room {
                 let rest = thousands((entries.len() - n) as u64);
-                self.rows.push_str(&format!("{indent}… {rest} more\n"));
+                let _ = writeln!(self.rows, "{indent}… {rest} more");
                 break;
             }
             let kind = entry.file_type()?;
@@ -134,7 +135,7 @@ impl Listing {
                 None if kind.is_dir() => "/".to_owned(),
                 None => String::new(),
             };
-            self.rows.push_str(&format!("{indent}{}{mark}\n", entry.file_name().display()));
+            let _ = writeln!(self.rows, "{indent}{}{mark}", entry.file_name().display());
             self.shown += 1;
             if kind.is_dir() && level + 1 < depth {
                 // A directory that may not be read is still there to be named.

@@ -305,7 +305,7 @@ impl Lines {
         let asked_to = asked.last().map_or(total, |(_, to)| *to);
         let mut notices = Vec::new();
         if !is_whole {
-            let shown = ranges_text(&self.shown, |line| thousands(line));
+            let shown = ranges_text(&self.shown, thousands);
             notices.push(format!("Showing lines {shown} of {}", thousands(total)));
             if last < total && (self.is_full || last >= asked_to) {
                 notices.push(format!("Use :{} to continue", last + 1));

@@ -174,12 +174,12 @@ fn change(list: &mut List, arguments: &Arguments) -> Result<(), Failure> {
         }
         Op::Start => {
             let task = arguments.task()?;
-            list.set(Target::Task(task), &Status::InProgress, None)?;
+            list.set(Target::Task(task), Status::InProgress, None)?;
             Some(task)
         }
         Op::Block => {
             let reason = arguments.reason.as_deref().ok_or_else(|| needs("reason"))?;
-            list.set(Target::Task(arguments.task()?), &Status::Blocked, Some(reason))?;
+            list.set(Target::Task(arguments.task()?), Status::Blocked, Some(reason))?;
             None
         }
         Op::Unblock => {
@@ -187,11 +187,11 @@ fn change(list: &mut List, arguments: &Arguments) -> Result<(), Failure> {
             None
         }
         Op::Done => {
-            list.set(arguments.target()?, &Status::Completed, None)?;
+            list.set(arguments.target()?, Status::Completed, None)?;
             None
         }
         Op::Drop => {
-            list.set(arguments.target()?, &Status::Abandoned, None)?;
+            list.set(arguments.target()?, Status::Abandoned, None)?;
             None
         }
         Op::Rm => {

@@ -78,8 +78,8 @@ fn a_path_outside_the_workspace_raises_the_tier() {
     ] {
         let arguments = json!({"path": path, "content": ""});
         let arguments = if tool == "read" { json!({"path": path}) } else { arguments };
-        assert_eq!(desk.tier(tool, arguments), expected, "{tool} {path}");
+        assert_eq!(desk.tier(tool, &arguments), expected, "{tool} {path}");
     }
-    assert_eq!(desk.tier("bash", json!({"command": "true"})), Tier::Exec);
-    assert_eq!(desk.tier("write", json!({"path": 3})), Tier::Write);
+    assert_eq!(desk.tier("bash", &json!({"command": "true"})), Tier::Exec);
+    assert_eq!(desk.tier("write", &json!({"path": 3})), Tier::Write);
 }

@@ -166,7 +166,7 @@ async fn long_output_is_cut_and_kept_whole() {
     assert_eq!(details(&output)["artifactId"], 0);
     assert_eq!(details(&output)["meta"]["truncation"]["totalLines"], 100_000);
     let kept = fs::read(desk.outside().join("kept/0.bash.log")).unwrap();
-    assert_eq!(kept, (1..=100_000).map(|n| format!("{n}\n")).collect::<String>().as_bytes());
+    assert_eq!(kept, (1..=100_000).map(|n| n.to_string() + "\n").collect::<String>().as_bytes());
     let page = desk.ok("read", json!({"path": "artifact://0:raw:50000-50001"})).await;
     assert!(page.starts_with("50000\n50001\n"));
     assert!(

@@ -85,8 +85,8 @@ impl Desk {
         text(&output)
     }
 
-    pub(crate) fn tier(&self, name: &str, arguments: Value) -> Tier {
-        self.tool(name).tier(&arguments)
+    pub(crate) fn tier(&self, name: &str, arguments: &Value) -> Tier {
+        self.tool(name).tier(arguments)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

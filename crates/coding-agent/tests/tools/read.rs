@@ -1,5 +1,6 @@
 use std::io::Cursor;
 
+use base64::Engine as _;
 use longhand_coding_agent::tools::Vision;
 use longhand_session::Block;
 use serde_json::json;
@@ -9,7 +10,7 @@ use crate::desk::{Desk, details, text};
 
 /// Lines `1` to `count`.
 fn numbers(count: usize) -> String {
-    (1..=count).map(|n| format!("{n}\n")).collect()
+    (1..=count).map(|n| n.to_string() + "\n").collect()
 }
 
 #[tokio::test]
@@ -81,21 +82,11 @@ async fn a_wide_line_is_never_lost() {
 #[tokio::test]
 async fn a_page_holds_fifty_kibibytes() {
     let desk = Desk::new();
-    desk.put("a", "x".repeat(700).add_line().repeat(300));
+    desk.put("a", ("x".repeat(700) + "\n").repeat(300));
     let output = desk.call("read", json!({"path": "a"})).await;
     assert!(text(&output).len() < 51 * 1024 + 200);
     assert!(text(&output).ends_with("[Showing lines 1-72 of 300. Use :73 to continue]"));
     assert_eq!(details(&output)["truncated"], true);
-}
-
-trait AddLine {
-    fn add_line(self) -> String;
-}
-
-impl AddLine for String {
-    fn add_line(self) -> String {
-        self + "\n"
-    }
 }
 
 #[tokio::test]
@@ -155,7 +146,6 @@ async fn a_picture_is_attached_for_a_model_that_sees() {
     let output = desk.call("read", json!({"path": "small.png"})).await;
     assert_eq!(text(&output), "small.png: image/png, 3×2");
     let Block::Image(image) = &output.content[1] else { panic!("no picture") };
-    use base64::Engine;
     assert_eq!(base64::engine::general_purpose::STANDARD.decode(&image.data).unwrap(), small);
 
     desk.put("large.png", png(2500, 10));

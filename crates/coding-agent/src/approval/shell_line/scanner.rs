@@ -247,7 +247,7 @@ impl Scanner {
         }
         if text.contains("$(") || text.contains('`') {
             self.out.is_certain = false;
-            self.look_into_text(&text[1..].to_owned());
+            self.look_into_text(&text[1..]);
         }
         self.word().text.push_str(&text);
     }

@@ -80,29 +80,20 @@ impl PlainText {
 
     fn push_char(&mut self, c: char, out: &mut String) {
         self.state = match (self.state, c) {
-            (State::Text | State::Escape | State::Charset | State::Control, '\x1b') => {
-                State::Escape
-            }
-            (State::Text, c) => {
+            (State::Payload | State::PayloadEscape, '\x1b') => State::PayloadEscape,
+            (_, '\x1b') => State::Escape,
+            // A line break inside of a broken sequence ends it, so that no text is swallowed for ever.
+            (State::Text, _) | (_, '\n') => {
                 self.put(c, out);
                 State::Text
             }
-            (State::Escape, '[') => State::Control,
+            (State::Escape, '[') | (State::Control, '\x20'..='\x3f') => State::Control,
             (State::Escape, ']' | 'P' | 'X' | '^' | '_') => State::Payload,
             (State::Escape, ' '..='/') => State::Charset,
-            // A line break inside a broken sequence ends it, so that no text is swallowed for ever.
-            (State::Escape | State::Charset | State::Control, '\n') => {
-                self.put('\n', out);
-                State::Text
-            }
-            (State::Control, '\x20'..='\x3f') => State::Control,
-            (State::Payload, '\x07') => State::Text,
-            (State::Payload | State::PayloadEscape, '\x1b') => State::PayloadEscape,
-            (State::Payload, _) => State::Payload,
-            (State::PayloadEscape, '\\') | (State::Escape | State::Charset | State::Control, _) => {
-                State::Text
-            }
-            (State::PayloadEscape, _) => State::Payload,
+            (State::Payload, '\x07')
+            | (State::PayloadEscape, '\\')
+            | (State::Escape | State::Charset | State::Control, _) => State::Text,
+            (State::Payload | State::PayloadEscape, _) => State::Payload,
         };
     }
 
@@ -166,6 +157,7 @@ mod tests {
             (b"a\0b", "a\u{fffd}b"),
             (b"a\xffb\xc3", "a\u{fffd}b\u{fffd}"),
             (b"\x1b[12\nnext", "\nnext"),
+            (b"a\x1b]never ended\nnext", "a\nnext"),
             (b"\xc2\x9b31mx", "31mx"),
         ];
         for (input, expected) in rows {

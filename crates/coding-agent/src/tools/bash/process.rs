@@ -95,18 +95,13 @@ impl Process {
         variables: impl IntoIterator<Item = (N, V)>,
     ) -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
-        let mut command = match &shell.setsid {
-            Some(setsid) => {
-                let mut command = Command::new(setsid);
-                command.arg(&shell.program);
-                command
-            }
-            None => {
-                let mut command = Command::new(&shell.program);
-                command.process_group(0);
-                command
-            }
-        };
+        let mut command = Command::new(shell.setsid.as_ref().unwrap_or(&shell.program));
+        if shell.setsid.is_some() {
+            // It makes a group with the session; given one before, it would have to fork.
+            command.arg(&shell.program);
+        } else {
+            command.process_group(0);
+        }
         command.arg("-c").arg(command_line).current_dir(cwd);
         for name in &shell.hidden_variables {
             command.env_remove(name);

@@ -1,5 +1,6 @@
 //! Searches one file at a time with ripgrep's engine, and keeps the rows to show.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -73,7 +74,7 @@ fn invalid(pattern: &str, cause: &str) -> Failure {
     if pattern.contains("\\n") || pattern.contains('\n') {
         text.push_str("\nTo match across lines set `multiline`.");
     } else {
-        text.push_str(&format!("\nTo search for this very text: {}", regex::escape(pattern)));
+        let _ = write!(text, "\nTo search for this very text: {}", regex::escape(pattern));
     }
     Failure(text)
 }
@@ -94,7 +95,7 @@ impl Rows {
         let line = String::from_utf8_lossy(line);
         let line =
             crate::tools::shown::cut_line(line.trim_end_matches(['\r', '\n']), MAX_LINE_BYTES);
-        self.found.rows.push_str(&format!("{mark}{number}:{line}\n"));
+        let _ = writeln!(self.found.rows, "{mark}{number}:{line}");
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn measure(mut source: impl Read) -> io::Result<Measure> {
         let chunk = &buffer[..length];
         let sniffed = usize::try_from(SNIFFED_BYTES.saturating_sub(bytes)).unwrap_or(length);
         is_binary |= chunk[..sniffed.min(length)].contains(&0);
-        lines += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+        lines += memchr::memchr_iter(b'\n', chunk).count() as u64;
         bytes += length as u64;
         last = chunk_end;
         print.push(chunk);

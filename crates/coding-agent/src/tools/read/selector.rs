@@ -34,10 +34,10 @@ pub(super) struct Selected<'a> {
 pub(super) struct Malformed(pub(super) String);
 
 /// Splits a path from its selector. A path that `exists` as it stands has none.
-pub(super) fn split<'a>(
-    argument: &'a str,
+pub(super) fn split(
+    argument: &str,
     exists: impl Fn(&str) -> bool,
-) -> Result<Selected<'a>, Malformed> {
+) -> Result<Selected<'_>, Malformed> {
     let whole = Selected { path: argument, part: Part::Start, is_raw: false };
     let Some((outer, last)) = split_last(argument) else { return Ok(whole) };
     if exists(argument) {

@@ -65,12 +65,12 @@ impl List {
     pub(super) fn set(
         &mut self,
         target: Target<'_>,
-        status: &Status,
+        status: Status,
         blocker: Option<&str>,
     ) -> Result<(), Failure> {
         self.check(target)?;
         for task in self.tasks_of_mut(target) {
-            task.status = *status;
+            task.status = status;
             task.blocker = blocker.map(str::to_owned);
         }
         Ok(())
@@ -81,7 +81,7 @@ impl List {
         if self.tasks().any(|known| known.content == task && known.status != Status::Blocked) {
             return Err(Failure(format!("the task `{task}` is not blocked")));
         }
-        self.set(Target::Task(task), &Status::Pending, None)
+        self.set(Target::Task(task), Status::Pending, None)
     }
 
     pub(super) fn remove(&mut self, target: Target<'_>) -> Result<(), Failure> {
