@@ -17,6 +17,7 @@
 
 mod choice;
 mod first_run;
+mod limits;
 mod open;
 mod plan;
 mod request;

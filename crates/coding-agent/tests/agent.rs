@@ -273,3 +273,39 @@ async fn a_first_run_is_told_of_variables_and_sessions_but_of_no_value() {
     assert_eq!(first_run.sessions_here, 1);
     assert!(!format!("{first_run:?}{:?}", agent.credentials()).contains("sk-secret"));
 }
+
+#[tokio::test]
+async fn limits_that_cannot_work_are_told_when_a_session_opens() {
+    let desk = Desk::new();
+    for (assignments, expected) in [
+        (&[][..], None),
+        (&["compaction.methodOrder=poem"], Some("names no method that there is")),
+        (&["compaction.methodOrder=poem", "compaction.enabled=false"], None),
+        (&["compaction.thresholdTokens=200000"], Some("is not below the context window")),
+        (&["compaction.thresholdTokens=100"], Some("it cannot help")),
+    ] {
+        let opened = desk.agent(assignments).open(with("demo/offline")).await.unwrap();
+        match expected {
+            None => assert_eq!(opened.notices, [""; 0], "{assignments:?}"),
+            Some(words) => assert!(opened.notices.concat().contains(words), "{:?}", opened.notices),
+        }
+        opened.session.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_approval_mode_of_the_settings_decides_about_calls() {
+    let desk = Desk::new();
+    for (assignments, expected) in [
+        (&[][..], false),
+        (&["tools.approvalMode=yolo"], true),
+        (&["tools.approval.bash=allow"], true),
+        (&["tools.approvalMode=yolo", "tools.approval.bash=deny"], false),
+    ] {
+        let opened = desk.agent(assignments).open(with("demo/offline")).await.unwrap();
+        let answer = say(&opened, "run echo done > ran.txt").await;
+        assert_eq!(desk.path("project/ran.txt").exists(), expected, "{assignments:?}: {answer}");
+        let _ = std::fs::remove_file(desk.path("project/ran.txt"));
+        opened.session.close().await.unwrap();
+    }
+}

@@ -19,6 +19,7 @@ use tokio::sync::watch;
 
 use super::CodingAgent;
 use super::choice::{self, Chosen, NoModel, Unchosen};
+use super::limits;
 use super::request::{OpenRequest, SessionChoice};
 use super::surroundings::{selected, vision};
 use crate::opened_store::OpenedStore;
@@ -144,7 +145,7 @@ impl CodingAgent {
         let mut config = SessionConfig::new(Box::new(store), client.clone());
         config.system = system_prompt.segments().to_vec();
         config.tools = tools;
-        config.gate = Arc::new(longhand_agent::tool::OpenGate);
+        config.gate = Arc::new(self.policy());
         config.asking = request.asking;
         config.maintenance = Arc::new(self.maintainer());
         config.options = request_options(&request, &stored, &*client);
@@ -154,6 +155,8 @@ impl CodingAgent {
         config.clock = self.setup.clock.clone();
         config.ids = self.setup.ids.clone();
         let session = AgentSession::start(config).await?;
+        let built_in: Vec<_> = self.methods().iter().map(|method| method.id()).collect();
+        notices.extend(limits::warnings(&session.live(), &self.compaction.borrow(), &built_in));
         let opened = Opened {
             session,
             header: found.header,

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use super::CodingAgent;
 use super::open::OpenError;
 use super::request::{ContextFilesUse, OpenRequest, ToolSelection};
+use crate::approval::{Mode, Policy, ToolPolicy};
 use crate::context_files::ContextFiles;
 use crate::opened_store::OpenedStore;
 use crate::places;
@@ -88,6 +89,16 @@ impl CodingAgent {
             replacement: replacement.as_deref(),
             addition: addition.as_deref(),
         })
+    }
+
+    /// Which calls may run. Names that are no mode and no policy do not get here: the table of keys holds them back.
+    pub(super) fn policy(&self) -> Policy {
+        let settings = &self.settings().tools;
+        let mode = settings.approval_mode.parse().unwrap_or(Mode::AlwaysAsk);
+        let tool = |(name, policy): (&String, &String)| {
+            (name.clone(), policy.parse().unwrap_or(ToolPolicy::Prompt))
+        };
+        Policy::new(mode, settings.approval.iter().map(tool).collect())
     }
 
     pub(super) fn maintainer(&self) -> Maintainer {
