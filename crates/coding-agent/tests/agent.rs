@@ -95,6 +95,12 @@ async fn a_prompt_runs_a_tool_is_answered_and_is_the_same_after_reopening() {
     assert_eq!(roles(&before), ["user", "assistant", "toolResult", "assistant"]);
     opened.session.close().await.unwrap();
     assert_eq!(desk.files(), [opened.file.clone().unwrap()]);
+    #[cfg(unix)]
+    for (path, mode) in [(desk.files()[0].clone(), 0o600), (desk.path("home/sessions"), 0o700)] {
+        use std::os::unix::fs::PermissionsExt;
+        let actual = std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(actual & 0o777, mode, "sessions are their owner's alone");
+    }
 
     let again = desk
         .agent(&[])

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,7 +61,8 @@ impl JsonlStore {
 
     fn draft(&self, session: &Session) -> io::Result<Draft> {
         if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)?;
+            // Sessions are private, and so are their names.
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         let id = self.ids.snowflake();
         let path = self.beside(|name| format!(".{name}.{id:016x}.tmp"));
