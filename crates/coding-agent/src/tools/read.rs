@@ -3,10 +3,10 @@
 //! Works in bounded memory for files of any length. Every read is noted in the [`ReadLog`](crate::tools::ReadLog).
 
 mod lines;
+mod page;
 mod picture;
 mod selector;
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use self::lines::{Line, Measure};
+use self::lines::Measure;
+use self::page::{Page, PageOfLines, Wanted, window_page};
 use self::selector::{Part, Selected};
 use crate::tools::arguments;
 use crate::tools::failure::Failure;
@@ -31,14 +32,8 @@ use crate::tools::shown::{bytes, thousands, with_notices};
 use crate::tools::workspace::Workspace;
 use crate::tools::{ToolContext, Vision};
 
-/// Most bytes of text that one call shows.
-const MAX_SHOWN_BYTES: usize = 50 * 1024;
-
 /// Most bytes of a picture's file.
 const MAX_PICTURE_BYTES: u64 = 20 * 1024 * 1024;
-
-/// Characters shown of a line that is too wide to be shown whole.
-const WINDOW_CHARACTERS: u64 = 4000;
 
 /// Lines that are shown around a range, so that its ends can be understood.
 const LEADING_LINES: u64 = 1;
@@ -147,16 +142,7 @@ impl Read {
         if measure.is_binary {
             return Ok(binary(&name, measure, &mut *self.open(source)?));
         }
-        let mut page = match self.wanted(&name, &selected.part, measure)? {
-            Wanted::Ranges(ranges) => {
-                let page = self.page(self.open(source)?, &ranges, selected, measure);
-                page.map_err(cannot_read)?
-            }
-            Wanted::Characters { line, skip, take } => {
-                let page = window_page(self.open(source)?, &name, line, skip, take);
-                page.map_err(cannot_read)??
-            }
-        };
+        let mut page = self.page(source, selected, measure.lines)?;
         let again = format!("{name}:{:?}:{}", selected.part, selected.is_raw);
         if self.context.reads.repeats(&again, measure.print) >= 3 {
             page.notices.push("This is the same unchanged content as in the reads before".into());
@@ -172,14 +158,11 @@ impl Read {
         })
     }
 
-    /// Which lines to show.
-    fn wanted(&self, name: &str, part: &Part, measure: Measure) -> Result<Wanted, Failure> {
-        let total = measure.lines;
-        let first = match part {
-            Part::Start | Part::Last(_) => 1,
-            Part::From(line) | Part::Characters { line, .. } => *line,
-            Part::Lines(ranges) => ranges.first().map_or(1, |(from, _)| *from),
-        };
+    /// The page that is asked for, of a source of `total` lines.
+    fn page(&self, source: &Source, selected: &Selected<'_>, total: u64) -> Result<Page, Failure> {
+        let name = self.name(source);
+        let cannot_read = |error: io::Error| Failure(format!("cannot read {name}: {error}"));
+        let first = selected.part.first_line();
         if first > total.max(1) {
             return Err(Failure(format!(
                 "{name} has {} lines; line {} is beyond its end",
@@ -188,188 +171,36 @@ impl Read {
             )));
         }
         let limit = self.context.options.read_lines;
-        Ok(match part {
-            Part::Start => Wanted::Ranges(vec![(1, limit)]),
-            Part::From(line) => {
-                Wanted::Ranges(vec![(*line, line.saturating_add(limit).saturating_sub(1))])
-            }
+        let (ranges, wanted) = match &selected.part {
+            Part::Start => (vec![(1, limit)], Wanted::AllThatFollows),
+            Part::From(line) => (
+                vec![(*line, line.saturating_add(limit.saturating_sub(1)))],
+                Wanted::AllThatFollows,
+            ),
             Part::Last(count) => {
-                Wanted::Ranges(vec![(total.saturating_sub(count - 1).max(1), total)])
+                (vec![(total.saturating_sub(count - 1).max(1), total)], Wanted::NoMore)
             }
-            Part::Lines(ranges) => Wanted::Ranges(ranges.clone()),
+            Part::Lines(ranges) if selected.is_raw => (ranges.clone(), Wanted::NoMore),
+            Part::Lines(ranges) => (with_context(ranges), Wanted::NoMore),
             Part::Characters { line, skip, take } => {
-                Wanted::Characters { line: *line, skip: *skip, take: *take }
+                let page = window_page(self.open(source)?, &name, *line, *skip, *take);
+                return page.map_err(cannot_read)?;
             }
-        })
-    }
-
-    fn page(
-        &self,
-        source: Box<dyn io::Read>,
-        ranges: &[(u64, u64)],
-        selected: &Selected<'_>,
-        measure: Measure,
-    ) -> io::Result<Page> {
-        let asked = ranges;
-        let with_context: Vec<_> = asked
-            .iter()
-            .map(|(from, to)| {
-                (from.saturating_sub(LEADING_LINES).max(1), to.saturating_add(TRAILING_LINES))
-            })
-            .collect();
-        let is_range = matches!(selected.part, Part::Lines(_));
-        let ranges = if is_range && !selected.is_raw {
-            selector::merged(&with_context)
-        } else {
-            asked.to_vec()
         };
-        let mut page = Lines::new(self.context.options.shown.line_bytes, selected.is_raw);
-        lines::each_line(source, &ranges, page.line_bytes, |line| page.add(&line))?;
-        Ok(page.finish(asked, measure))
+        let mut page = PageOfLines::new(self.context.options.shown.line_bytes, selected.is_raw);
+        let line_bytes = page.line_bytes;
+        lines::each_line(self.open(source)?, &ranges, line_bytes, |line| page.add(&line))
+            .map_err(cannot_read)?;
+        Ok(page.finish(wanted, total))
     }
 }
 
-enum Wanted {
-    Ranges(Vec<(u64, u64)>),
-    Characters { line: u64, skip: u64, take: u64 },
-}
-
-/// What a call shows.
-struct Page {
-    text: String,
-    notices: Vec<String>,
-    range: Option<String>,
-    is_truncated: bool,
-}
-
-/// Lines on their way into a page.
-struct Lines {
-    line_bytes: usize,
-    is_raw: bool,
-    text: String,
-    shown: Vec<(u64, u64)>,
-    first_cut: Option<u64>,
-    has_invalid: bool,
-    is_full: bool,
-}
-
-impl Lines {
-    fn new(line_bytes: usize, is_raw: bool) -> Self {
-        // 0 stands for lines of any length; what a page can hold is the end of it.
-        let line_bytes = if line_bytes == 0 { MAX_SHOWN_BYTES / 2 } else { line_bytes };
-        Self {
-            line_bytes,
-            is_raw,
-            text: String::new(),
-            shown: Vec::new(),
-            first_cut: None,
-            has_invalid: false,
-            is_full: false,
-        }
-    }
-
-    /// Adds a line; says whether there is room for more.
-    fn add(&mut self, line: &Line) -> bool {
-        let number = line.number;
-        let cut = if line.is_cut { "…" } else { "" };
-        let row = if self.is_raw {
-            format!("{}{cut}\n", line.text)
-        } else {
-            format!("{number}:{}{cut}\n", line.text)
-        };
-        if self.text.len() + row.len() > MAX_SHOWN_BYTES {
-            self.is_full = true;
-            return false;
-        }
-        match self.shown.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            Some(_) => {
-                self.text.push_str(if self.is_raw { "" } else { "…\n" });
-                self.shown.push((number, number));
-            }
-            None => self.shown.push((number, number)),
-        }
-        self.text.push_str(&row);
-        self.has_invalid |= line.was_invalid;
-        if line.is_cut {
-            self.first_cut.get_or_insert(number);
-        }
-        true
-    }
-
-    fn finish(self, asked: &[(u64, u64)], measure: Measure) -> Page {
-        let total = measure.lines;
-        let first = self.shown.first().map_or(0, |(from, _)| *from);
-        let last = self.shown.last().map_or(0, |(_, to)| *to);
-        let is_whole = self.shown.len() <= 1 && first <= 1 && last == total;
-        let asked_to = asked.last().map_or(total, |(_, to)| *to);
-        let mut notices = Vec::new();
-        if !is_whole {
-            let shown = ranges_text(&self.shown, thousands);
-            notices.push(format!("Showing lines {shown} of {}", thousands(total)));
-            if last < total && (self.is_full || last >= asked_to) {
-                notices.push(format!("Use :{} to continue", last + 1));
-            }
-        }
-        if let Some(line) = self.first_cut {
-            notices.push(format!("Some lines truncated to {} bytes", self.line_bytes));
-            notices.push(format!("Use :{line}@0+{WINDOW_CHARACTERS} for line {line}"));
-        }
-        if self.has_invalid {
-            notices.push("Invalid UTF-8 is shown as replacement characters".into());
-        }
-        let text = if total == 0 { "(empty file)".into() } else { self.text };
-        Page {
-            text: text.strip_suffix('\n').map(str::to_owned).unwrap_or(text),
-            notices,
-            range: (last > 0).then(|| ranges_text(&self.shown, |line| line.to_string())),
-            is_truncated: self.is_full
-                || self.first_cut.is_some()
-                || last < asked_to.min(total)
-                || (asked_to < total && !is_whole && asked.len() == 1),
-        }
-    }
-}
-
-fn ranges_text(ranges: &[(u64, u64)], number: impl Fn(u64) -> String) -> String {
-    let mut out = String::new();
-    for (from, to) in ranges {
-        let separator = if out.is_empty() { "" } else { "," };
-        let _ = write!(out, "{separator}{}-{}", number(*from), number(*to));
-    }
-    out
-}
-
-/// A page of characters of one line.
-fn window_page(
-    source: impl io::Read,
-    name: &str,
-    line: u64,
-    skip: u64,
-    take: u64,
-) -> io::Result<Result<Page, Failure>> {
-    let take = take.min(MAX_SHOWN_BYTES as u64 / 4);
-    let window = lines::window(source, line, skip, take)?;
-    let total = window.line_characters;
-    if skip >= total.max(1) {
-        return Ok(Err(Failure(format!(
-            "line {line} of {name} has {} characters; {} is beyond its end",
-            thousands(total),
-            thousands(skip)
-        ))));
-    }
-    let end = (skip + take).min(total);
-    let mut notices =
-        vec![format!("Line {line}: characters {}-{} of {}", skip, end.saturating_sub(1), total)];
-    if end < total {
-        notices.push(format!("Use :{line}@{end}+{take} to continue"));
-    }
-    Ok(Ok(Page {
-        text: window.text,
-        notices,
-        range: Some(format!("{line}-{line}")),
-        is_truncated: end < total || skip > 0,
-    }))
+/// The ranges with the lines around them.
+fn with_context(ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let wider = ranges.iter().map(|(from, to)| {
+        (from.saturating_sub(LEADING_LINES).max(1), to.saturating_add(TRAILING_LINES))
+    });
+    selector::merged(&wider.collect::<Vec<_>>())
 }
 
 /// The answer for a file that is no text.

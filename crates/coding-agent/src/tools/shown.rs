@@ -22,6 +22,8 @@ pub struct ShownLimits {
     pub side_lines: usize,
     /// Bytes of one line that stay; 0 leaves lines whole.
     pub line_bytes: usize,
+    /// Most bytes of one command's output that are kept elsewhere: one that never stops writing must not fill the disk.
+    pub kept_bytes: u64,
 }
 
 impl Default for ShownLimits {
@@ -32,6 +34,7 @@ impl Default for ShownLimits {
             tail_bytes: 20 * 1024,
             side_lines: 500,
             line_bytes: 768,
+            kept_bytes: 256 * 1024 * 1024,
         }
     }
 }

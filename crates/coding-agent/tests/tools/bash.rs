@@ -185,6 +185,15 @@ async fn long_output_that_cannot_be_kept_is_cut_all_the_same() {
 }
 
 #[tokio::test]
+async fn of_output_without_end_the_start_is_kept() {
+    let desk = Desk::with(|context| context.options.shown.kept_bytes = 60_000);
+    let output = desk.call("bash", json!({"command": "seq 1 100000"})).await;
+    assert!(text(&output).contains("\n100000\n\n["));
+    assert!(text(&output).contains("lines. Start of the full output: artifact://0]"));
+    assert_eq!(fs::read(desk.outside().join("kept/0.bash.log")).unwrap().len(), 60_000);
+}
+
+#[tokio::test]
 async fn one_endless_line_is_cut() {
     let desk = Desk::new();
     let shown = desk.ok("bash", json!({"command": "head -c 3000000 /dev/zero | tr '\\0' x"})).await;

@@ -4,9 +4,6 @@ use crate::tools::bash::plain_text::PlainText;
 use crate::tools::outputs::{OutputDraft, OutputStore};
 use crate::tools::shown::{self, Ends, Kept, Shown, ShownLimits};
 
-/// Most bytes of one output that are kept: a command that never stops writing must not fill the disk.
-const MAX_KEPT_BYTES: u64 = 256 * 1024 * 1024;
-
 /// What a live view is given of the output.
 const LIVE_BYTES: usize = 4 * 1024;
 const LIVE_LINES: usize = 20;
@@ -116,16 +113,38 @@ impl<'a> Capture<'a> {
                 return;
             }
         };
-        let room = usize::try_from(MAX_KEPT_BYTES.saturating_sub(before_bytes));
+        let room = usize::try_from(self.limits.kept_bytes.saturating_sub(before_bytes));
         let text = &text[..text.floor_char_boundary(room.unwrap_or(usize::MAX))];
         let written = draft.and_then(|mut draft| draft.write_all(text.as_bytes()).map(|()| draft));
         self.spill = match written {
-            Ok(draft) if self.total_bytes > MAX_KEPT_BYTES => Spill::Full(draft),
+            Ok(draft) if self.total_bytes > self.limits.kept_bytes => Spill::Full(draft),
             Ok(draft) => Spill::Writing(draft),
             Err(error) => {
                 tracing::warn!(%error, "the output of a command could not be kept");
                 Spill::Failed
             }
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::outputs::NoOutputs;
+
+    #[test]
+    fn memory_does_not_grow_with_the_output() {
+        let limits = ShownLimits::default();
+        let mut capture = Capture::new(&limits, &NoOutputs);
+        let piece = "0123456789abcde\n".repeat(4096);
+        for _ in 0..512 {
+            capture.push(piece.as_bytes());
+            let held = capture.head.len() + capture.tail.len() + capture.filter.held().len();
+            assert!(held < 256 * 1024, "{held} bytes");
+        }
+        let (shown, lines) = capture.finish();
+        assert_eq!(lines, 512 * 4096);
+        assert!(shown.text.len() < 41 * 1024);
+        assert!(shown.text.ends_with("0123456789abcde\n"));
     }
 }

@@ -72,9 +72,17 @@ impl PlainText {
         &self.line
     }
 
-    fn push_text(&mut self, text: &str, out: &mut String) {
-        for c in text.chars() {
-            self.push_char(c, out);
+    fn push_text(&mut self, mut text: &str, out: &mut String) {
+        while let Some(c) = text.chars().next() {
+            // Runs without control characters, by far the most of all output, are passed on as they are.
+            let run = text.find(|c: char| c.is_control()).unwrap_or(text.len());
+            if self.state == State::Text && run > 0 {
+                self.hold(&text[..run], out);
+                text = &text[run..];
+            } else {
+                self.push_char(c, out);
+                text = &text[c.len_utf8()..];
+            }
         }
     }
 
@@ -116,15 +124,20 @@ impl PlainText {
             }
             _ => {}
         }
+        match c {
+            '\t' => self.hold("\t", out),
+            '\0' => self.hold("\u{fffd}", out),
+            c if c.is_control() => {}
+            c => self.hold(c.encode_utf8(&mut [0; 4]), out),
+        }
+    }
+
+    /// Appends plain text to the line.
+    fn hold(&mut self, text: &str, out: &mut String) {
         if mem::take(&mut self.returned) {
             self.line.clear();
         }
-        match c {
-            '\t' => self.line.push(c),
-            '\0' => self.line.push(char::REPLACEMENT_CHARACTER),
-            c if c.is_control() => {}
-            c => self.line.push(c),
-        }
+        self.line.push_str(text);
         if self.line.len() >= MAX_HELD_BYTES {
             out.push_str(&self.line);
             self.line.clear();

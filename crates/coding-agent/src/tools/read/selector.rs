@@ -20,6 +20,17 @@ pub(super) enum Part {
     Characters { line: u64, skip: u64, take: u64 },
 }
 
+impl Part {
+    /// The first line that must be there.
+    pub(super) fn first_line(&self) -> u64 {
+        match self {
+            Self::Start | Self::Last(_) => 1,
+            Self::From(line) | Self::Characters { line, .. } => *line,
+            Self::Lines(ranges) => ranges.first().map_or(1, |(from, _)| *from),
+        }
+    }
+}
+
 /// A path and what of it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Selected<'a> {
