@@ -75,6 +75,14 @@ impl SessionFile {
         context::build(path, &self.entries, &RebuildOptions::default())
     }
 
+    /// The settings in force at the end of a branch, such as its models, without its messages.
+    ///
+    /// # Errors
+    /// The entries cannot be read.
+    pub fn settings(&self, path: &[IndexRow]) -> Result<SessionContext, StoreError> {
+        context::settings(path, &self.entries)
+    }
+
     /// The part of a branch that a compaction looks at.
     ///
     /// # Errors

@@ -235,8 +235,9 @@ async fn a_file_is_compacted_into_another_one_and_stays_as_it_was() {
     let agent = desk.agent(&["compaction.keepRecentTokens=500"]);
 
     let session = SessionFile::open(Box::new(JsonlStore::resume(&file))).unwrap();
-    let client = agent.models().resolve("demo/offline").await.unwrap();
-    let rows = agent.plan_methods(&session, None, Some(client)).await.unwrap();
+    let client = agent.model_of(&session).await.unwrap();
+    assert_eq!(client.as_ref().unwrap().model().id, "offline");
+    let rows = agent.plan_methods(&session, None, client).await.unwrap();
     assert_eq!(
         rows.iter().map(|row| (row.method.as_str(), row.available)).collect::<Vec<_>>(),
         [("soft", true)]

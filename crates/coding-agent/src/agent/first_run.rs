@@ -33,6 +33,7 @@ impl CodingAgent {
         let sessions_here = sessions.iter().filter(|session| !session.is_empty).count();
         FirstRun { variables, sessions_here }
     }
+
     /// The first model of the first well-known provider that the environment has a key for, as `provider/id`.
     pub async fn first_model_with_key(&self) -> Option<String> {
         let environment = &self.setup.environment;

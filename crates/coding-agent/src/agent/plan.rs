@@ -73,6 +73,21 @@ pub enum CompactFileError {
 }
 
 impl CodingAgent {
+    /// The model that a session was last used with; `None` where it names none, or where that one cannot be used here.
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    pub async fn model_of(
+        &self,
+        file: &SessionFile,
+    ) -> Result<Option<Arc<dyn ModelClient>>, StoreError> {
+        let stored = file.settings(&file.path(None)?)?;
+        match stored.models.get("default") {
+            Some(name) => Ok(self.models().resolve(name).await.ok()),
+            None => Ok(None),
+        }
+    }
+
     /// What each compaction method would do with a session, at its leaf or as if `at` were the newest entry. Calls no model
     /// and writes nothing. System prompt and tools are not counted: they belong to a running agent.
     ///
