@@ -46,6 +46,11 @@ pub(crate) fn build(
     (catalogue, notices)
 }
 
+/// Whether models are listed, each with its window.
+fn is_complete(models: &[ModelSettings]) -> bool {
+    !models.is_empty() && models.iter().all(|model| model.context_window.is_some())
+}
+
 /// Variables that usually hold the keys of well-known providers.
 pub(crate) fn usual_variables() -> impl Iterator<Item = (String, Vec<String>)> {
     well_known().iter().map(|known| (known.id.clone(), known.key_variables.clone()))
@@ -91,7 +96,8 @@ fn configured(id: &str, settings: &ProviderSettings) -> Option<ProviderConfig> {
     match settings.discover {
         Some(true) => config.discovery = Discovery::On,
         Some(false) => config.discovery = Discovery::Off,
-        None if !settings.models.is_empty() => config.discovery = Discovery::Off,
+        // Whoever lists models with their windows has said all there is to know.
+        None if is_complete(&settings.models) => config.discovery = Discovery::Off,
         None => {}
     }
     config.models = settings.models.iter().map(model).collect();
