@@ -19,35 +19,20 @@ use crate::measure::Measure;
 use crate::{order, progress};
 
 impl Maintainer {
-    /// Compacts if the context is over its threshold. A failed or stopped reply starts nothing: it measured nothing, and the user
-    /// may want to try again first.
-    pub(crate) async fn check_threshold(
+    /// Compacts if a run left the context over its threshold. A failed or stopped reply starts nothing: it measured nothing, and the
+    /// user may want to try again first.
+    pub(crate) async fn check_after_run(
         &self,
         session: &SessionHandle,
         last: &AssistantMessage,
         cancel: &CancellationToken,
     ) -> Verdict {
+        if last.is_unfinished() {
+            return Verdict::default();
+        }
         let options = self.options();
-        let (branch, live) = (session.snapshot(), session.live());
-        let window = live.client.model().context_window.unwrap_or(0);
-        if last.is_unfinished() || window == 0 {
-            return Verdict::default();
-        }
-        let tokens = Measure::after(last, &branch, &live).decisive();
-        if !threshold::should_compact(tokens, window, &options) {
-            return Verdict::default();
-        }
-        let Some(_claim) = self.claim() else { return Verdict::default() };
-        let methods = order::configured(&self.wiring.methods, &options);
-        let run = Automatic {
-            maintainer: self,
-            session,
-            cancel,
-            options: &options,
-            window,
-            trigger: Trigger::Threshold,
-        };
-        match run.run(methods, tokens).await {
+        let tokens = Measure::after(last, &session.snapshot(), &session.live()).decisive();
+        match self.compact_over_threshold(session, tokens, &options, cancel).await {
             Ended::Landed { has_headroom: true } => Verdict {
                 continuation: self.continuation(last, &options),
                 rewritten: true,
@@ -59,6 +44,42 @@ impl Maintainer {
             Ended::NothingToCut => Verdict { blocked: true, ..Verdict::default() },
             Ended::Nothing => Verdict::default(),
         }
+    }
+
+    /// Compacts if the context, with the prompt that is about to be sent, is over its threshold. Whatever comes of it, the prompt is
+    /// sent: it is its own continuation.
+    pub(crate) async fn check_before_prompt(
+        &self,
+        session: &SessionHandle,
+        cancel: &CancellationToken,
+    ) -> Verdict {
+        let tokens = Measure::before_request(&session.snapshot(), &session.live()).decisive();
+        let ended = self.compact_over_threshold(session, tokens, &self.options(), cancel).await;
+        Verdict { rewritten: matches!(ended, Ended::Landed { .. }), ..Verdict::default() }
+    }
+
+    async fn compact_over_threshold(
+        &self,
+        session: &SessionHandle,
+        tokens: u64,
+        options: &Options,
+        cancel: &CancellationToken,
+    ) -> Ended {
+        let window = session.live().client.model().context_window.unwrap_or(0);
+        if !threshold::should_compact(tokens, window, options) {
+            return Ended::Nothing;
+        }
+        let Some(_claim) = self.claim() else { return Ended::Nothing };
+        let methods = order::configured(&self.wiring.methods, options);
+        let pass = Automatic {
+            maintainer: self,
+            session,
+            cancel,
+            options,
+            window,
+            trigger: Trigger::Threshold,
+        };
+        pass.run(methods, tokens).await
     }
 
     /// A reply that finished what was asked needs no continuation; one that was on its way goes on.

@@ -4,8 +4,8 @@
 //! measures and decides with the pure functions of [`longhand_compaction`], and changes a session only through
 //! [`commit`](longhand_agent::SessionHandle::commit).
 //!
-//! Built so far: the pass that the user asks for, and the pass after a run that left the context over its threshold. A failed or
-//! cut-off reply, the middle of a turn, the moment before a prompt and idle time start no pass yet.
+//! Built so far: the pass that the user asks for, and the pass over the threshold, after a run and before a prompt. A failed or cut-off
+//! reply, the middle of a turn and idle time start no pass yet.
 
 mod automatic;
 mod drafting;

@@ -125,11 +125,11 @@ impl Maintainer {
 impl Maintenance for Maintainer {
     async fn before_prompt(
         &self,
-        _session: &SessionHandle,
+        session: &SessionHandle,
         _pending: &[Arc<Message>],
-        _cancel: &CancellationToken,
+        cancel: &CancellationToken,
     ) -> Verdict {
-        Verdict::default()
+        self.check_before_prompt(session, cancel).await
     }
 
     async fn between_rounds(
@@ -147,7 +147,7 @@ impl Maintenance for Maintainer {
         last: &AssistantMessage,
         cancel: &CancellationToken,
     ) -> Verdict {
-        self.check_threshold(session, last, cancel).await
+        self.check_after_run(session, last, cancel).await
     }
 
     async fn compact(

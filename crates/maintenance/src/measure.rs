@@ -24,6 +24,26 @@ impl Measure {
         Self { billed, stored: stored(branch, live) }
     }
 
+    /// Measures the context of a branch before a request: what the newest reply measured, and what has come since by a local count.
+    /// Costs a pass over the live messages.
+    pub fn before_request(branch: &Branch, live: &Live) -> Self {
+        let after_compaction = branch
+            .entries
+            .iter()
+            .rposition(|entry| entry.compaction().is_some())
+            .map_or(0, |at| at + 1);
+        let since: Vec<_> = branch.entries[after_compaction..]
+            .iter()
+            .filter_map(|entry| entry.message().cloned())
+            .collect();
+        let billed = tokens::anchor(&since, 0).map_or(0, |anchor| {
+            let later = &since[anchor.index + 1..];
+            anchor.tokens
+                + tokens::count_messages(&*live.counter(), later, EncryptedReasoning::Excluded)
+        });
+        Self { billed, stored: stored(branch, live) }
+    }
+
     /// The value that is held against the threshold. A transform that shrinks requests, or a provider that reports nothing, must
     /// not hide how much is stored.
     pub fn decisive(self) -> u64 {

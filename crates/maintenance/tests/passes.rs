@@ -153,8 +153,8 @@ async fn session(replies: Vec<Reply>, maintainer: Arc<Maintainer>) -> TestSessio
     TestSession::new(replies).maintenance(maintainer).start().await
 }
 
-async fn say(test: &TestSession, text: &str) {
-    test.session.prompt(UserInput::text(text)).await.expect("the session takes prompts");
+async fn say(test: &TestSession, words: &str) {
+    test.session.prompt(UserInput::text(words)).await.expect("the session takes prompts");
 }
 
 /// What maintenance said so far, one line an event.
@@ -244,6 +244,27 @@ async fn a_compaction_is_recorded_with_its_reason_and_sizes() {
     let attempts =
         serde_json::json!([{"method": "remote", "skip": "no model is available for the summary"}]);
     assert_eq!(record.get("attempts"), Some(&attempts));
+}
+
+#[tokio::test]
+async fn a_prompt_that_crosses_the_threshold_is_sent_after_a_compaction() {
+    let soft = Scripted::summarizing("soft");
+    let replies = vec![
+        Reply::text("small").usage(usage(10, 5)),
+        Reply::text("large").usage(usage(83_000, 100)),
+        Reply::text("ok"),
+    ];
+    let mut test =
+        session(replies, maintainer(std::slice::from_ref(&soft), options(&["soft"]))).await;
+    say(&test, "one").await;
+    say(&test, "two").await;
+    assert_eq!(said(&mut test.events), Vec::<String>::new());
+    say(&test, &"a long question ".repeat(200)).await;
+    assert_eq!(said(&mut test.events), ["start context-full", "end context-full: done"]);
+    let requests = test.client.requests();
+    let messages = &requests.last().expect("the prompt was sent").messages;
+    assert!(format!("{:?}", messages.first()).contains("what was done"));
+    assert!(format!("{:?}", messages.last()).contains("a long question"));
 }
 
 #[tokio::test]
