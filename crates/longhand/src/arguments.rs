@@ -23,6 +23,7 @@ pub(crate) struct Arguments {
 
 /// Flags that start the agent.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Launch {
     /// What to say first; `@FILE` adds a file, `-` reads standard input
     #[arg(value_name = "PROMPT")]
@@ -38,6 +39,7 @@ pub(crate) struct Launch {
     pub(crate) continue_newest: bool,
     /// Continue a session, by file, id or title; without a value, the newest of this directory is listed
     #[arg(short, long, group = "source", value_name = "ID|PATH", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "a flag with an optional value has three states")]
     pub(crate) resume: Option<Option<String>>,
     /// Keep nothing on disk
     #[arg(long, group = "source")]
@@ -200,6 +202,7 @@ pub(crate) enum ContextFormat {
 
 /// `longhand compact`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Compact {
     /// Session: file, id or title; the newest of this directory without one
     pub(crate) session: Option<String>,

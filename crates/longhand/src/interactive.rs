@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use longhand_agent::start::Asking;
-use longhand_coding_agent::agent::{CodingAgent, OpenError, OpenRequest, Opened};
+use longhand_coding_agent::agent::{CodingAgent, KeyVariable, OpenError, OpenRequest, Opened};
 
 use crate::arguments::Launch;
 use crate::exit::Exit;
@@ -15,6 +15,9 @@ use crate::setup;
 use crate::tui::{
     self, Choice, FirstRunOptions, KeyState, Palette, Surroundings, SymbolSet, TuiOptions,
 };
+
+/// How many variables the first screen names that are not set. More would not help to choose one.
+const MOST_UNSET_KEYS: usize = 4;
 
 /// Runs until the user leaves.
 ///
@@ -65,10 +68,9 @@ async fn first_run_options(agent: &CodingAgent, launch: &Launch) -> FirstRunOpti
         // Variables can only be set before the program starts; a shell that was suspended may have been restarted since.
         let agent = setup::agent(&common, Vec::new()).ok();
         let variables = agent.map(|agent| agent.first_run().variables).unwrap_or_default();
-        variables
-            .into_iter()
-            .map(|key| KeyState { variable: key.name, is_set: key.is_set })
-            .collect()
+        let shown = |(at, key): &(usize, KeyVariable)| key.is_set || *at < MOST_UNSET_KEYS;
+        let variables = variables.into_iter().enumerate().filter(shown);
+        variables.map(|(_, key)| KeyState { variable: key.name, is_set: key.is_set }).collect()
     };
     FirstRunOptions {
         palette: palette(agent, launch),

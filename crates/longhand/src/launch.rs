@@ -55,7 +55,7 @@ pub(crate) fn overrides(launch: &Launch) -> Vec<String> {
     let mode = if launch.auto_approve {
         Some("yolo")
     } else {
-        launch.approval_mode.map(|mode| mode.as_setting())
+        launch.approval_mode.map(super::arguments::Approval::as_setting)
     };
     mode.map(|mode| format!("tools.approvalMode={mode}")).into_iter().collect()
 }

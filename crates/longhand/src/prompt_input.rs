@@ -69,7 +69,9 @@ fn read_all() -> String {
         Err(RecvTimeoutError::Timeout) => eprintln!("reading the prompt from standard input"),
         Err(RecvTimeoutError::Disconnected) => {}
     }
-    chunks.iter().for_each(|chunk| bytes.extend(chunk));
+    for chunk in chunks {
+        bytes.extend(chunk);
+    }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -85,7 +87,9 @@ fn read_if_there() -> String {
         }
         Err(RecvTimeoutError::Disconnected) => return String::new(),
     }
-    chunks.iter().for_each(|chunk| bytes.extend(chunk));
+    for chunk in chunks {
+        bytes.extend(chunk);
+    }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

@@ -95,7 +95,7 @@ fn write_answer(message: &AssistantMessage, output: Output) -> io::Result<()> {
     for block in &message.content {
         match block {
             Block::Thinking(thinking) if output == Output::TextWithThoughts => {
-                writeln!(out, "{}\n", thinking.thinking)?
+                writeln!(out, "{}\n", thinking.thinking)?;
             }
             Block::Text(text) => writeln!(out, "{}", text.text)?,
             _ => {}
@@ -161,7 +161,7 @@ fn tell(event: &SessionEvent) {
         }
         | SessionEvent::PersistenceError { message } => eprintln!("{message}"),
         SessionEvent::AutoCompactionEnd { error_message: Some(message), .. } => {
-            eprintln!("{message}")
+            eprintln!("{message}");
         }
         SessionEvent::EntryAppended { entry } => {
             if let Some(compaction) = entry.compaction() {

@@ -49,14 +49,13 @@ pub(crate) fn open(agent: &CodingAgent, name: Option<&str>) -> Result<ReadSessio
 /// There is no such session, or the name is ambiguous.
 pub(crate) fn path(agent: &CodingAgent, name: Option<&str>) -> Result<PathBuf> {
     let directory = agent.directory();
-    match name {
-        Some(name) => Ok(agent.sessions().find(name, directory)?),
-        None => {
-            let newest = agent.sessions().newest(directory)?;
-            let newest = newest
-                .with_context(|| format!("there is no session of `{}`", directory.display()))?;
-            Ok(newest.path)
-        }
+    if let Some(name) = name {
+        Ok(agent.sessions().find(name, directory)?)
+    } else {
+        let newest = agent.sessions().newest(directory)?;
+        let newest =
+            newest.with_context(|| format!("there is no session of `{}`", directory.display()))?;
+        Ok(newest.path)
     }
 }
 

@@ -117,22 +117,19 @@ impl Approval {
             panel.push(Row::from(vec![look.piece(text, Role::Dim)]));
         }
         panel.push(Row::default());
-        let caret = match &mut self.reason {
-            Some(reason) => {
-                panel.push(Row::from(vec![look.piece("Why not? The model is told.", Role::Text)]));
-                let inner = Look { columns, ..*look };
-                let (rows, (x, y)) = reason.view(look.theme.symbols.prompt, 2, &inner);
-                // Below the top edge.
-                let caret = (x + 2, panel.len() + 1 + y);
-                panel.extend(rows);
-                let hint = format!("enter send {dot} esc back");
-                panel.push(Row::from(vec![look.piece(hint, Role::Dim)]));
-                Some(caret)
-            }
-            None => {
-                self.offer_rows(question, &mut panel, look);
-                None
-            }
+        let caret = if let Some(reason) = &mut self.reason {
+            panel.push(Row::from(vec![look.piece("Why not? The model is told.", Role::Text)]));
+            let inner = Look { columns, ..*look };
+            let (rows, (x, y)) = reason.view(look.theme.symbols.prompt, 2, &inner);
+            // Below the top edge.
+            let caret = (x + 2, panel.len() + 1 + y);
+            panel.extend(rows);
+            let hint = format!("enter send {dot} esc back");
+            panel.push(Row::from(vec![look.piece(hint, Role::Dim)]));
+            Some(caret)
+        } else {
+            self.offer_rows(question, &mut panel, look);
+            None
         };
         (panel.finish(), caret)
     }
@@ -141,9 +138,10 @@ impl Approval {
         let offers = offers(question);
         let chosen = self.chosen.min(offers.len() - 1);
         for (i, offer) in offers.iter().enumerate() {
-            let (mark, role) = match i == chosen {
-                true => (look.theme.symbols.prompt, Role::Accent),
-                false => (" ", Role::Text),
+            let (mark, role) = if i == chosen {
+                (look.theme.symbols.prompt, Role::Accent)
+            } else {
+                (" ", Role::Text)
             };
             let text = format!(" {mark} {}  {}", key_of(*offer), words(*offer, question));
             panel.push(Row::from(vec![look.piece(text, role)]));

@@ -63,9 +63,10 @@ impl Menu {
         let visible = self.commands.iter().enumerate().skip(first).take(shown);
         let mut rows: Vec<Row> = visible
             .map(|(i, command)| {
-                let (mark, role) = match i == chosen {
-                    true => (look.theme.symbols.chosen, Role::Accent),
-                    false => (" ", Role::Text),
+                let (mark, role) = if i == chosen {
+                    (look.theme.symbols.chosen, Role::Accent)
+                } else {
+                    (" ", Role::Text)
                 };
                 let mut row = vec![look.piece(format!(" {mark} {:names$}  ", command.name), role)];
                 if !command.arguments.is_empty() {

@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::signals;
 
 /// What the first screen is told.
-pub struct FirstRunOptions {
+pub(crate) struct FirstRunOptions {
     /// Colours.
     pub palette: Palette,
     /// Glyphs.
@@ -43,7 +43,7 @@ pub struct FirstRunOptions {
 
 /// Whether the environment has a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyState {
+pub(crate) struct KeyState {
     /// The environment variable.
     pub variable: String,
     /// Whether it is set.
@@ -52,7 +52,7 @@ pub struct KeyState {
 
 /// What was chosen, and the text that was typed meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FirstRun {
+pub(crate) struct FirstRun {
     /// The choice.
     pub choice: Choice,
     /// The draft.
@@ -61,7 +61,7 @@ pub struct FirstRun {
 
 /// A choice of the first screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub(crate) enum Choice {
     /// The built-in demo model.
     Demo,
     /// A key is in the environment.
@@ -76,7 +76,7 @@ pub enum Choice {
 ///
 /// # Errors
 /// There is no terminal.
-pub async fn first_run(options: FirstRunOptions) -> Result<FirstRun> {
+pub(crate) async fn first_run(options: FirstRunOptions) -> Result<FirstRun> {
     let mut state = State::new(options);
     let mut screen = Screen::take("longhand").context("the terminal cannot be used")?;
     let choice = work(&mut state, &mut screen).await.unwrap_or(Choice::Leave(Exit::Signal(1)));
@@ -301,7 +301,7 @@ impl State {
         [
             (
                 "Try the built-in demo model",
-                "scripted provider, real tools, all maintenance methods".to_owned(),
+                "scripted replies, real tools, real compaction".to_owned(),
             ),
             (
                 "Use an API key from the environment",

@@ -47,10 +47,8 @@ pub(crate) enum Action {
     Edit(Edit),
 }
 
-/// One binding: the action's name, the key as a person writes it, what it does.
+/// One binding: the key as a person writes it, and what it does.
 pub(crate) struct Binding {
-    /// Stable name.
-    pub(crate) id: &'static str,
     /// Key, as in the table of keys.
     pub(crate) key: &'static str,
     /// What it does, in a few words.
@@ -59,28 +57,28 @@ pub(crate) struct Binding {
 
 /// The bindings that the help shows. Keys of the editor that every editor has are left out.
 pub(crate) const BINDINGS: &[Binding] = &[
-    binding("tui.input.submit", "enter", "send"),
-    binding("tui.input.newLine", "shift+enter, ctrl+j, \\ enter", "new line"),
-    binding("app.interrupt", "escape", "close, cancel, interrupt"),
-    binding("app.clear", "ctrl+c", "clear the draft; twice: quit"),
-    binding("app.exit", "ctrl+d", "quit when the editor is empty"),
-    binding("app.message.followUp", "alt+enter, ctrl+enter, ctrl+q", "send after this turn"),
-    binding("app.message.dequeue", "alt+up, shift+up", "take queued messages back"),
-    binding("app.tools.expand", "ctrl+o", "expand dividers and cards"),
-    binding("app.thinking.toggle", "ctrl+t", "show thinking"),
-    binding("app.transcript.prev", "alt+k", "focus the item above"),
-    binding("app.transcript.next", "alt+j", "focus the item below"),
-    binding("scroll", "pgup, pgdn, ctrl+home, ctrl+end", "scroll"),
-    binding("app.display.reset", "ctrl+l", "draw anew"),
-    binding("app.suspend", "ctrl+z", "suspend"),
-    binding("tui.editor.undo", "ctrl+-, alt+shift+-", "undo, redo"),
-    binding("tui.editor.kill", "ctrl+u, ctrl+k, ctrl+w, alt+d", "kill"),
-    binding("tui.editor.yank", "ctrl+y, alt+y", "yank, yank an older kill"),
-    binding("tui.editor.jump", "ctrl+]", "jump to a character"),
+    binding("enter", "send"),
+    binding("shift+enter, ctrl+j, \\ enter", "new line"),
+    binding("escape", "close, cancel, interrupt"),
+    binding("ctrl+c", "clear the draft; twice: quit"),
+    binding("ctrl+d", "quit when the editor is empty"),
+    binding("alt+enter, ctrl+enter, ctrl+q", "send after this turn"),
+    binding("alt+up, shift+up", "take queued messages back"),
+    binding("ctrl+o", "expand dividers and cards"),
+    binding("ctrl+t", "show thinking"),
+    binding("alt+k", "focus the item above"),
+    binding("alt+j", "focus the item below"),
+    binding("pgup, pgdn, ctrl+home, ctrl+end", "scroll"),
+    binding("ctrl+l", "draw anew"),
+    binding("ctrl+z", "suspend"),
+    binding("ctrl+-, alt+shift+-", "undo, redo"),
+    binding("ctrl+u, ctrl+k, ctrl+w, alt+d", "kill"),
+    binding("ctrl+y, alt+y", "yank, yank an older kill"),
+    binding("ctrl+]", "jump to a character"),
 ];
 
-const fn binding(id: &'static str, key: &'static str, about: &'static str) -> Binding {
-    Binding { id, key, about }
+const fn binding(key: &'static str, about: &'static str) -> Binding {
+    Binding { key, about }
 }
 
 /// The action of a key; `None` for a key that is bound to nothing.

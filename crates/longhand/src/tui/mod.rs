@@ -37,7 +37,7 @@ mod wrap;
 #[cfg(test)]
 mod tests;
 
-pub use first_run::{Choice, FirstRun, FirstRunOptions, KeyState, first_run};
-pub use run::{TuiOptions, run};
-pub use status_line::{Surroundings, folder_name};
-pub use theme::{Palette, SymbolSet};
+pub(crate) use first_run::{Choice, FirstRunOptions, KeyState, first_run};
+pub(crate) use run::{TuiOptions, run};
+pub(crate) use status_line::{Surroundings, folder_name};
+pub(crate) use theme::{Palette, SymbolSet};

@@ -38,7 +38,7 @@ const HANGUP_GRACE: Duration = Duration::from_secs(2);
 const SUSPEND_GRACE: Duration = Duration::from_millis(100);
 
 /// How the terminal looks, and what it is told besides the session.
-pub struct TuiOptions {
+pub(crate) struct TuiOptions {
     /// Colours.
     pub palette: Palette,
     /// Glyphs.
@@ -62,7 +62,7 @@ pub struct TuiOptions {
 ///
 /// # Errors
 /// There is no terminal, or the transcript cannot be read.
-pub async fn run(session: SessionHandle, options: TuiOptions) -> Result<Exit> {
+pub(crate) async fn run(session: SessionHandle, options: TuiOptions) -> Result<Exit> {
     // First the events, then the transcript, so that nothing falls between them.
     let events = session.subscribe().await.context("the session is closed")?;
     let transcript = session.transcript().await.context("the session is closed")?;
@@ -73,7 +73,7 @@ pub async fn run(session: SessionHandle, options: TuiOptions) -> Result<Exit> {
         view.notify(NoticeLevel::Warning, notice, Moment::default());
     }
     let theme = Theme::new(options.palette, options.symbols);
-    let app = App::new(view, options.surroundings, theme, &options.draft);
+    let app = App::new(view, options.surroundings, &theme, &options.draft);
     let courier = Courier::start(session.clone());
     for (i, message) in options.messages.into_iter().enumerate() {
         courier.send(if i == 0 { Effect::Steer(message) } else { Effect::FollowUp(message) });
@@ -164,7 +164,7 @@ impl Loop {
                 Wake::Signal(number) => return Left::Signal(number),
                 Wake::Input(Some(Ok(event))) => self.take_input(event.into()),
                 Wake::Input(Some(Err(_)) | None) => return Left::TerminalGone,
-                Wake::Event(Some(event)) => self.take_events(event),
+                Wake::Event(Some(event)) => self.take_events(&event),
                 Wake::Event(None) => return Left::SessionClosed,
                 Wake::Reply(Some(reply)) => {
                     let now = self.now();
@@ -205,7 +205,7 @@ impl Loop {
     }
 
     /// Takes an event, and those that wait behind it: they make one frame.
-    fn take_events(&mut self, first: longhand_agent::Sequenced) -> Vec<Effect> {
+    fn take_events(&mut self, first: &longhand_agent::Sequenced) -> Vec<Effect> {
         let now = self.now();
         let mut effects = self.app.event(&first.event, now);
         for _ in 0..EVENTS_AT_ONCE {

@@ -20,7 +20,7 @@ const PATH_COLUMNS: usize = 40;
 
 /// What the status line says that no event tells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     /// Effort of thinking, such as `off` or `high`.
     pub thinking: String,
     /// The working folder, as a person writes it: `~/proj`.
@@ -36,7 +36,7 @@ pub struct Surroundings {
 }
 
 /// A folder as a person writes it: under the home folder it begins with `~`.
-pub fn folder_name(folder: &Path, home: Option<&Path>) -> String {
+pub(crate) fn folder_name(folder: &Path, home: Option<&Path>) -> String {
     match home.and_then(|home| folder.strip_prefix(home).ok()) {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
         Some(rest) => format!("~/{}", rest.display()),
@@ -127,7 +127,7 @@ fn context(gauge: Gauge, around: &Surroundings, look: &Look<'_>) -> Vec<Piece> {
         (Some(used), Some(window)) if window > 0 => {
             let percent = used as f64 / window as f64 * 100.0;
             // Beyond the window a fraction says nothing.
-            let digits = if percent >= 100.0 { 0 } else { 1 };
+            let digits = usize::from(percent < 100.0);
             format!("{about}{percent:.digits$}%/{}", tokens::short(window))
         }
         (Some(used), _) => format!("{about}{}/?", tokens::short(used)),

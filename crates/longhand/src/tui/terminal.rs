@@ -93,13 +93,12 @@ impl Screen {
         // A task may move from thread to thread.
         draw_from_this_thread();
         queue!(self.backend, BeginSynchronizedUpdate, Hide)?;
-        match self.shown.take().filter(|shown| shown.area == buffer.area) {
-            Some(shown) => self.backend.draw(shown.diff(&buffer).into_iter())?,
-            None => {
-                self.backend.clear()?;
-                let blank = Buffer::empty(buffer.area);
-                self.backend.draw(blank.diff(&buffer).into_iter())?;
-            }
+        if let Some(shown) = self.shown.take().filter(|shown| shown.area == buffer.area) {
+            self.backend.draw(shown.diff(&buffer).into_iter())?;
+        } else {
+            self.backend.clear()?;
+            let blank = Buffer::empty(buffer.area);
+            self.backend.draw(blank.diff(&buffer).into_iter())?;
         }
         if let Some((x, y)) = cursor {
             self.backend.set_cursor_position(Position::new(x, y))?;

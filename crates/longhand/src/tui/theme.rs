@@ -20,8 +20,6 @@ pub(crate) enum Role {
     Accent,
     /// Rules and boxes.
     Border,
-    /// The rule of an editor that takes a shell command, and other boxes in use.
-    BorderAccent,
     /// Something went well.
     Success,
     /// Something may need attention.
@@ -56,7 +54,7 @@ pub(crate) enum Role {
 
 /// Which palette is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Palette {
+pub(crate) enum Palette {
     /// For light text on a dark background.
     #[default]
     Dark,
@@ -68,7 +66,7 @@ pub enum Palette {
 
 /// Which glyphs are in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SymbolSet {
+pub(crate) enum SymbolSet {
     /// Unicode.
     #[default]
     Unicode,
@@ -140,7 +138,7 @@ fn colour(role: Role, hues: Hues) -> Style {
         Role::Text => plain,
         Role::Muted => plain.fg(hues.muted),
         Role::Dim | Role::Border => plain.fg(hues.dim),
-        Role::Accent | Role::BorderAccent | Role::CustomMessage => plain.fg(hues.accent),
+        Role::Accent | Role::CustomMessage => plain.fg(hues.accent),
         Role::Success | Role::DiffAdd => plain.fg(Color::Green),
         Role::Warning => plain.fg(hues.warning),
         Role::High => plain.fg(hues.high),
@@ -168,7 +166,6 @@ fn mono(role: Role) -> Style {
         | Role::Success => plain,
         Role::Dim | Role::Border => plain.add_modifier(Modifier::DIM),
         Role::Accent
-        | Role::BorderAccent
         | Role::Warning
         | Role::High
         | Role::Error

@@ -1,13 +1,9 @@
 //! Escape: one press does one thing, the first that applies. A draft is never lost by it.
 
-use longhand_agent::event::NoticeLevel;
-
 use super::{App, Effect};
-use crate::tui::moment::Moment;
-
 impl App {
     /// A press of Escape. Questions about calls have taken theirs before.
-    pub(super) fn escape(&mut self, now: Moment) -> Vec<Effect> {
+    pub(super) fn escape(&mut self) -> Vec<Effect> {
         if self.menu().is_some() {
             self.menu_closed_for = self.editor.typed_line();
             return Vec::new();
@@ -18,8 +14,8 @@ impl App {
         if self.view.pass.is_some() {
             return vec![Effect::Abort];
         }
-        if self.view.run.is_some() {
-            self.view.notify(NoticeLevel::Info, "interrupted", now);
+        if let Some(run) = &mut self.view.run {
+            run.is_stopping = true;
             // What is queued comes back to the editor, so that it is not sent into the void.
             return vec![Effect::TakeQueue, Effect::Abort];
         }

@@ -118,7 +118,7 @@ impl App {
     fn act_in_editor(&mut self, action: Action, now: Moment) -> Vec<Effect> {
         let menu = self.menu();
         match action {
-            Action::Interrupt => return self.escape(now),
+            Action::Interrupt => return self.escape(),
             Action::Clear => return self.clear(now),
             Action::Exit if self.editor.is_empty() => return vec![Effect::Quit],
             Action::Exit => self.edit(&Edit::DeleteForward),
@@ -149,7 +149,7 @@ impl App {
             }
             Action::FocusPrevious => self.move_focus(-1),
             Action::FocusNext => self.move_focus(1),
-            Action::ToStart => self.transcript.to_start(&self.view),
+            Action::ToStart => self.transcript.show_start(&self.view),
             Action::ToEnd => self.transcript.follow(),
             Action::PageUp | Action::PageDown | Action::Repaint | Action::Suspend => {}
         }

@@ -110,13 +110,13 @@ pub(crate) struct App {
 
 impl App {
     /// The program over a session.
-    pub(crate) fn new(view: ViewState, around: Surroundings, theme: Theme, draft: &str) -> Self {
+    pub(crate) fn new(view: ViewState, around: Surroundings, theme: &Theme, draft: &str) -> Self {
         Self {
             view,
             transcript: Transcript::default(),
             editor: Editor::with_text(draft),
             around,
-            theme,
+            theme: *theme,
             modal: None,
             approval: Approval::default(),
             menu_chosen: 0,

@@ -30,9 +30,10 @@ fn run(app: &mut App, arguments: &str, now: Moment) -> Vec<Effect> {
 /// The pass that a user asks for.
 pub(crate) fn request(arguments: &str) -> ManualRequest {
     let (first, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
-    let (method, focus) = match METHODS.contains(&first) {
-        true => (Some(MethodId::from(first)), rest.trim()),
-        false => (None, arguments),
+    let (method, focus) = if METHODS.contains(&first) {
+        (Some(MethodId::from(first)), rest.trim())
+    } else {
+        (None, arguments)
     };
     let focus = (!focus.is_empty()).then(|| focus.to_owned());
     ManualRequest { method, focus }

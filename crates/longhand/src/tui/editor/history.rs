@@ -33,13 +33,12 @@ impl History {
 
     /// The entry before the one that is shown. `current` is set aside where browsing begins.
     pub(super) fn older(&mut self, current: &[Unit]) -> Option<Vec<Unit>> {
-        let at = match self.at {
-            Some(at) => at.checked_sub(1)?,
-            None => {
-                let newest = self.entries.len().checked_sub(1)?;
-                self.draft = current.to_vec();
-                newest
-            }
+        let at = if let Some(at) = self.at {
+            at.checked_sub(1)?
+        } else {
+            let newest = self.entries.len().checked_sub(1)?;
+            self.draft = current.to_vec();
+            newest
         };
         self.at = Some(at);
         self.entries.get(at).cloned()

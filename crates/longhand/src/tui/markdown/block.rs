@@ -114,9 +114,10 @@ impl<'t> Writer<'t> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) => self.text(&text),
+            Event::Text(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                self.text(&text);
+            }
             Event::Code(code) => self.push(&code, self.style().patch(self.theme.style(Role::Code))),
-            Event::InlineMath(text) | Event::DisplayMath(text) => self.text(&text),
             Event::Html(html) | Event::InlineHtml(html) => {
                 self.push(&html, self.theme.style(Role::Dim));
             }
@@ -263,16 +264,14 @@ impl<'t> Writer<'t> {
         self.flush();
         self.wants_gap = false;
         let depth = self.containers.iter().filter(|c| matches!(c, Container::List { .. })).count();
-        let mark = match self.containers.last_mut() {
-            Some(Container::List { next: Some(number) }) => {
-                let mark = format!("{number}. ");
-                *number += 1;
-                mark
-            }
-            _ => {
-                let bullets = self.theme.symbols.bullets;
-                format!("{} ", bullets[depth.saturating_sub(1).min(bullets.len() - 1)])
-            }
+        let mark = if let Some(Container::List { next: Some(number) }) = self.containers.last_mut()
+        {
+            let mark = format!("{number}. ");
+            *number += 1;
+            mark
+        } else {
+            let bullets = self.theme.symbols.bullets;
+            format!("{} ", bullets[depth.saturating_sub(1).min(bullets.len() - 1)])
         };
         self.containers.push(Container::Item { mark, is_drawn: false });
     }

@@ -29,7 +29,7 @@ pub(super) fn rows(body: &Body, growing: &mut markdown::Layout, look: &Look<'_>)
             .execution()
             .map_or_else(Vec::new, |run| with_margin(tool_card::shell_rows(run, look))),
         Body::Divider(divider) => divider::rows(divider, look),
-        Body::Remark(text) => said(&look.theme.symbols.dot.to_owned(), text, Role::Dim, look),
+        Body::Remark(text) => said(look.theme.symbols.dot, text, Role::Dim, look),
         Body::Error(text) => said(look.theme.symbols.failure, text, Role::Error, look),
         Body::Custom { kind, text } => said(&format!("{kind}:"), text, Role::CustomMessage, look),
     }

@@ -132,9 +132,10 @@ fn bottom(app: &mut App, height: usize, now: Moment, look: &Look<'_>) -> Bottom 
     let free = height.saturating_sub(editor.len() + 2 + TRANSCRIPT_ROWS);
     let menu = app.menu().filter(|_| free >= 2);
     let menu = menu.map_or_else(Vec::new, |menu| menu.rows(app.menu_chosen, free, look));
-    let mut rows = match is_small {
-        true => Vec::new(),
-        false => news::rows(app, NEWS_ROWS.min(free - menu.len()), now, look),
+    let mut rows = if is_small {
+        Vec::new()
+    } else {
+        news::rows(app, NEWS_ROWS.min(free - menu.len()), now, look)
     };
     rows.push(Row::from(vec![
         look.piece(look.theme.symbols.rule.repeat(look.columns), Role::Border),

@@ -77,7 +77,8 @@ fn queue_rows(app: &App, look: &Look<'_>) -> Vec<Row> {
 /// ` ⠴ Working… 2 s · ↓ 61 tok/s · esc interrupt`.
 fn run_row(run: &Run, now: Moment, look: &Look<'_>) -> Row {
     let dot = look.theme.symbols.dot;
-    let mut text = format!(" Working… {} s", now.since(run.since).as_secs());
+    let what = if run.is_stopping { "Stopping" } else { "Working" };
+    let mut text = format!(" {what}… {} s", now.since(run.since).as_secs());
     if let Some(first) = run.first_piece {
         let seconds = now.since(first).as_secs_f64();
         // The first moments of a message say nothing about its pace.
@@ -131,8 +132,8 @@ fn inside(pass: &Pass, look: &Look<'_>) -> String {
                 let bar = full.repeat(filled) + &empty.repeat(BAR_COLUMNS - filled);
                 text.push_str(&format!(" {done} of {total}  {bar}"));
             }
-            (Some(done), _) => text.push_str(&format!(" {}", tokens::grouped(done))),
-            (None, _) => {}
+            (Some(done), _) if done > 0 => text.push_str(&format!(" {}", tokens::grouped(done))),
+            (Some(_) | None, _) => {}
         }
         if !step.detail.is_empty() {
             text.push_str(&format!(" ({})", sanitize::one_line(&step.detail)));

@@ -68,6 +68,7 @@ pub(crate) struct Window<'a> {
 
 impl Transcript {
     /// Where the user looks.
+    #[cfg(test)]
     pub(crate) fn scroll(&self) -> Scroll {
         self.scroll
     }
@@ -85,7 +86,7 @@ impl Transcript {
     }
 
     /// Shows the beginning.
-    pub(crate) fn to_start(&mut self, view: &ViewState) {
+    pub(crate) fn show_start(&mut self, view: &ViewState) {
         self.leave_end(view, Scroll::At { item: 0, row: 0 });
     }
 

@@ -30,10 +30,10 @@ pub(super) struct Told {
 
 impl Told {
     pub(super) fn new() -> Self {
-        Self::with_theme(Theme::new(Palette::Dark, SymbolSet::Unicode))
+        Self::with_theme(&Theme::new(Palette::Dark, SymbolSet::Unicode))
     }
 
-    pub(super) fn with_theme(theme: Theme) -> Self {
+    pub(super) fn with_theme(theme: &Theme) -> Self {
         let around = Surroundings {
             thinking: "off".into(),
             folder: "~/proj".into(),
@@ -52,6 +52,7 @@ impl Told {
         told
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "tests make events where they tell them")]
     pub(super) fn event(&mut self, event: SessionEvent) -> Vec<Effect> {
         self.app.event(&event, self.now)
     }

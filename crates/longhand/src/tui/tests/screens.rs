@@ -321,7 +321,7 @@ fn a_long_paste_is_one_token() {
 
 #[test]
 fn ascii_and_no_colour() {
-    let mut told = Told::with_theme(Theme::new(Palette::Mono, SymbolSet::Ascii));
+    let mut told = Told::with_theme(&Theme::new(Palette::Mono, SymbolSet::Ascii));
     told.user("hello");
     told.answer("- one\n- two\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | 2 |");
     told.entry(

@@ -15,12 +15,11 @@ const HEAD_ROWS: usize = 3;
 
 pub(super) fn card(call: &Call, look: &Look<'_>) -> Card {
     // Half an object says nothing; it is shown when it is whole.
-    let summary = match call.phase {
-        Phase::Arriving => String::new(),
-        _ => {
-            let arguments = call.arguments.compact();
-            width::fit(&sanitize::one_line(&arguments), ARGUMENT_COLUMNS).into_owned()
-        }
+    let summary = if call.phase == Phase::Arriving {
+        String::new()
+    } else {
+        let arguments = call.arguments.compact();
+        width::fit(&sanitize::one_line(&arguments), ARGUMENT_COLUMNS).into_owned()
     };
     let mut body = Vec::new();
     if look.is_expanded()
@@ -28,9 +27,10 @@ pub(super) fn card(call: &Call, look: &Look<'_>) -> Card {
     {
         body.extend(text::wrapped(&pretty, Role::Dim, look));
     }
-    body.extend(match call.is_error() {
-        true => error_body(call, look),
-        false => text::head(&call.text(), HEAD_ROWS, look),
+    body.extend(if call.is_error() {
+        error_body(call, look)
+    } else {
+        text::head(&call.text(), HEAD_ROWS, look)
     });
     Card { summary, facts: Vec::new(), body }
 }

@@ -21,10 +21,8 @@ pub(super) fn card(call: &Call, look: &Look<'_>) -> Card {
         facts.push(lines(&content));
         facts.push(cost(&content));
     }
-    let body = match look.is_expanded() {
-        true => text::wrapped(&content, Role::Muted, look),
-        false => Vec::new(),
-    };
+    let body =
+        if look.is_expanded() { text::wrapped(&content, Role::Muted, look) } else { Vec::new() };
     Card { summary, facts, body }
 }
 

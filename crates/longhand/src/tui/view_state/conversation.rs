@@ -54,15 +54,13 @@ impl ViewState {
     ) {
         use AssistantMessageEvent as E;
         let (block, bytes) = match piece {
-            E::TextStart { content_index } | E::ThinkingStart { content_index } => {
-                (*content_index, 0)
-            }
             E::TextDelta { content_index, delta }
             | E::ThinkingDelta { content_index, delta }
             | E::ToolCallDelta { content_index, delta } => (*content_index, delta.len()),
-            E::ToolCallStart { content_index, .. } | E::BlockEnd { content_index } => {
-                (*content_index, 0)
-            }
+            E::TextStart { content_index }
+            | E::ThinkingStart { content_index }
+            | E::ToolCallStart { content_index, .. }
+            | E::BlockEnd { content_index } => (*content_index, 0),
             E::Done | E::Error => return,
         };
         if let Some(run) = &mut self.run {

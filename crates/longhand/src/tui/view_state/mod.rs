@@ -83,6 +83,8 @@ pub(crate) struct Run {
     pub(crate) first_piece: Option<Moment>,
     /// Bytes of that message so far.
     pub(crate) received_bytes: usize,
+    /// The user wants it to stop.
+    pub(crate) is_stopping: bool,
 }
 
 /// What waits to be delivered.
@@ -157,7 +159,12 @@ impl ViewState {
     pub(crate) fn apply(&mut self, event: &SessionEvent, now: Moment) {
         match event {
             SessionEvent::AgentStart => {
-                self.run = Some(Run { since: now, first_piece: None, received_bytes: 0 });
+                self.run = Some(Run {
+                    since: now,
+                    first_piece: None,
+                    received_bytes: 0,
+                    is_stopping: false,
+                });
             }
             SessionEvent::AgentEnd { .. } => {
                 self.run = None;
@@ -190,16 +197,14 @@ impl ViewState {
             }
             SessionEvent::AutoCompactionEnd {
                 aborted, error_message, skipped, fallback, ..
-            } => {
-                if !fallback {
-                    let outcome = match error_message {
-                        _ if *aborted => PassEnd::Cancelled,
-                        Some(error) => PassEnd::Failed(error.clone()),
-                        None if *skipped => PassEnd::NothingToDo,
-                        None => PassEnd::Done,
-                    };
-                    self.end_pass(outcome, now);
-                }
+            } if !fallback => {
+                let outcome = match error_message {
+                    _ if *aborted => PassEnd::Cancelled,
+                    Some(error) => PassEnd::Failed(error.clone()),
+                    None if *skipped => PassEnd::NothingToDo,
+                    None => PassEnd::Done,
+                };
+                self.end_pass(outcome, now);
             }
             SessionEvent::MaintenanceProgress { method, step } => {
                 if let Some(pass) = &mut self.pass {
