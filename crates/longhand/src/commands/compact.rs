@@ -1,13 +1,11 @@
 //! `longhand compact`: one compaction of a session file, by the same code as in the agent.
 
 use anyhow::{Result, bail};
-use longhand_agent::ModelClient;
 use longhand_agent::maintenance::ManualRequest;
 use longhand_coding_agent::agent::{CodingAgent, CompactFileError, FileCompaction};
 use longhand_coding_agent::inspect::MethodRow;
 use longhand_session::digits::grouped;
 use serde_json::json;
-use std::sync::Arc;
 
 use super::named_session;
 use crate::arguments::Compact;
@@ -82,10 +80,7 @@ async fn compact(agent: &CodingAgent, arguments: &Compact) -> Result<Exit> {
 
 async fn dry_run(agent: &CodingAgent, arguments: &Compact) -> Result<Exit> {
     let session = named_session::open(agent, arguments.session.as_deref())?;
-    let client: Option<Arc<dyn ModelClient>> = match model(arguments) {
-        Some(name) => Some(agent.models().resolve(&name).await?),
-        None => None,
-    };
+    let client = named_session::model(agent, &session.file, model(arguments).as_deref()).await?;
     let mut rows = agent.plan_methods(&session.file, None, client).await?;
     if let Some(method) = &arguments.method {
         rows.retain(|row| row.method == *method);

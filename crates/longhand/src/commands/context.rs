@@ -17,10 +17,8 @@ pub(crate) async fn run(agent: &CodingAgent, arguments: &Context) -> Result<Exit
     let session = named_session::open(agent, arguments.session.as_deref())?;
     let at = arguments.at.as_deref().map(EntryId::from);
     let dump = ContextDump::of(&session.file, at.as_ref(), agent.prompts())?;
-    let client = match &arguments.common.model {
-        Some(name) => Some(agent.models().resolve(name).await?),
-        None => None,
-    };
+    let client =
+        named_session::model(agent, &session.file, arguments.common.model.as_deref()).await?;
     let counter: Arc<dyn TokenCounter> = match &client {
         Some(client) => client.counter(),
         None => Arc::new(ByteEstimate),

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use anyhow::Result;
-use longhand_agent::ModelClient;
 use longhand_coding_agent::agent::CodingAgent;
 use longhand_coding_agent::inspect::{self, EntryRow, Inspection, Window};
 use longhand_session::digits::grouped;
@@ -18,10 +17,8 @@ use crate::table::{Align, Table};
 
 pub(crate) async fn run(agent: &CodingAgent, arguments: &Inspect) -> Result<Exit> {
     let session = named_session::open(agent, arguments.session.as_deref())?;
-    let client: Option<Arc<dyn ModelClient>> = match &arguments.common.model {
-        Some(name) => Some(agent.models().resolve(name).await?),
-        None => None,
-    };
+    let client =
+        named_session::model(agent, &session.file, arguments.common.model.as_deref()).await?;
     let counter: Arc<dyn TokenCounter> = match &client {
         Some(client) => client.counter(),
         None => Arc::new(ByteEstimate),

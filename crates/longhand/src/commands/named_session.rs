@@ -2,8 +2,10 @@
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use longhand_agent::ModelClient;
 use longhand_coding_agent::SessionFile;
 use longhand_coding_agent::agent::CodingAgent;
 use longhand_session::JsonlStore;
@@ -56,6 +58,22 @@ pub(crate) fn path(agent: &CodingAgent, name: Option<&str>) -> Result<PathBuf> {
         let newest =
             newest.with_context(|| format!("there is no session of `{}`", directory.display()))?;
         Ok(newest.path)
+    }
+}
+
+/// The model that a command counts and plans with: the named one, else the one that the session was last used with, where it can be
+/// used here.
+///
+/// # Errors
+/// The named model cannot be used, or the session cannot be read.
+pub(crate) async fn model(
+    agent: &CodingAgent,
+    file: &SessionFile,
+    name: Option<&str>,
+) -> Result<Option<Arc<dyn ModelClient>>> {
+    match name {
+        Some(name) => Ok(Some(agent.models().resolve(name).await?)),
+        None => Ok(agent.model_of(file).await?),
     }
 }
 
