@@ -47,7 +47,7 @@ async fn without_model(
             session(agent, launch, agent.open(request).await?, chosen.draft).await
         }
         Choice::Key => {
-            let agent = setup::agent(&launch.common, launch::overrides(launch))?;
+            let agent = setup::watched_agent(&launch.common, launch::overrides(launch))?;
             request.model = agent.first_model_with_key().await;
             let opened = agent.open(request).await?;
             session(&agent, launch, opened, chosen.draft).await
@@ -55,7 +55,7 @@ async fn without_model(
         Choice::Server(url) => {
             let mut overrides = launch::overrides(launch);
             overrides.push(format!("providers.local.baseUrl={url}"));
-            let agent = setup::agent(&launch.common, overrides)?;
+            let agent = setup::watched_agent(&launch.common, overrides)?;
             let opened = agent.open(request).await?;
             session(&agent, launch, opened, chosen.draft).await
         }

@@ -16,13 +16,15 @@ use crate::single_shot::{self, Output};
 use crate::{interactive, setup};
 
 pub(crate) async fn run(launch: Launch) -> Result<Exit> {
-    let agent = setup::agent(&launch.common, overrides(&launch))?;
+    let output = output_of(&launch);
+    let make = if output.is_some() { setup::agent } else { setup::watched_agent };
+    let agent = make(&launch.common, overrides(&launch))?;
     let _log =
         crate::log::start(&agent.places().logs(), std::env::var("LONGHAND_LOG").ok().as_deref());
     if launch.resume == Some(None) {
         return list_sessions(&agent);
     }
-    let Some(output) = output_of(&launch) else { return interactive::run(&agent, &launch).await };
+    let Some(output) = output else { return interactive::run(&agent, &launch).await };
     agent.notices().iter().for_each(|notice| eprintln!("{notice}"));
     let stdin = if std::io::stdin().is_terminal() { Stdin::Terminal } else { Stdin::Piped };
     let prompts = prompt_input::gather(&launch.prompt, stdin, agent.directory())?;

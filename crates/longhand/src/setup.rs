@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use longhand_coding_agent::agent::{CodingAgent, Setup};
+use longhand_coding_agent::demo::Pace;
 use longhand_coding_agent::environment::Environment;
 
 use crate::arguments::Common;
@@ -27,12 +28,26 @@ pub(crate) fn directory(common: &Common) -> Result<PathBuf> {
         .with_context(|| format!("cannot work in `{}`", directory.display()))
 }
 
-/// The agent that the flags describe. `overrides` are further settings, above those of `--set`.
+/// The agent that the flags describe, for work that nobody watches: the demo answers at once. `overrides` are further settings, above
+/// those of `--set`.
 ///
 /// # Errors
 /// The working directory or the user's folders cannot be found.
 pub(crate) fn agent(common: &Common, overrides: Vec<String>) -> Result<CodingAgent> {
+    paced(common, overrides, Pace::AtOnce)
+}
+
+/// The agent that the flags describe, for a person who watches: the demo answers as fast as a model would.
+///
+/// # Errors
+/// The working directory or the user's folders cannot be found.
+pub(crate) fn watched_agent(common: &Common, overrides: Vec<String>) -> Result<CodingAgent> {
+    paced(common, overrides, Pace::default())
+}
+
+fn paced(common: &Common, overrides: Vec<String>, demo_pace: Pace) -> Result<CodingAgent> {
     let mut setup = Setup::new(environment(), directory(common)?);
+    setup.demo_pace = demo_pace;
     setup.overlays.clone_from(&common.configs);
     setup.assignments.clone_from(&common.settings);
     setup.session_dir.clone_from(&common.session_dir);

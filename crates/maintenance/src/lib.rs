@@ -16,4 +16,5 @@ mod order;
 mod progress;
 
 pub use maintainer::{Maintainer, Wiring};
+pub use manual::nothing_to_do;
 pub use measure::Measure;

@@ -96,8 +96,9 @@ impl Maintainer {
     }
 }
 
-/// Why there is nothing to cut. What a process writes about itself does not count as work since the last compaction.
-fn nothing_to_do(branch: &Branch) -> MaintenanceError {
+/// Why there is nothing to cut of a branch that cannot be prepared. What a process writes about itself does not count as work since
+/// the last compaction.
+pub fn nothing_to_do(branch: &Branch) -> MaintenanceError {
     let is_bookkeeping =
         |entry: &longhand_session::Entry| EntryTag::of(&entry.kind) == EntryTag::Bookkeeping;
     let newest = branch.entries.iter().rev().find(|entry| !is_bookkeeping(entry));

@@ -1,7 +1,7 @@
 //! JSON objects that keep what they do not understand.
 //!
 //! Session files are written by several programs and several versions of them. [`Json`] holds a value as the text it came in,
-//! so that every digit and the order of members survive; [`open_object!`] declares a struct whose unknown members, and known
+//! so that every digit and the order of members survive; `open_object!` declares a struct whose unknown members, and known
 //! members of an unexpected type, are kept in [`Extra`] and written back.
 
 use std::fmt;
@@ -169,7 +169,7 @@ impl Extra {
     }
 }
 
-/// What [`open_object!`] needs to know about the type of a member.
+/// What `open_object!` needs to know about the type of a member.
 #[doc(hidden)]
 pub trait Member: PartialEq + Default {
     const IS_OPTIONAL: bool = false;
@@ -195,7 +195,7 @@ impl Member for Json {}
 impl Member for crate::time::Timestamp {}
 impl<T: PartialEq> Member for Vec<T> {}
 
-/// A struct declared by [`open_object!`].
+/// A struct declared by `open_object!`.
 pub trait OpenObject: Default {
     /// Takes one member of the source object.
     fn read_member(&mut self, key: &str, value: Box<RawValue>);

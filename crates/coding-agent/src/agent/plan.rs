@@ -10,9 +10,10 @@ use longhand_agent::compaction::{
 use longhand_agent::maintenance::{MaintenanceError, ManualRequest};
 use longhand_agent::{Branch, ModelClient};
 use longhand_compaction::Preparer;
+use longhand_maintenance::nothing_to_do;
 use longhand_session::store::StoreError;
 use longhand_session::tokens::{self, EncryptedReasoning};
-use longhand_session::{ByteEstimate, Entry, EntryId, Epoch, Generation};
+use longhand_session::{ByteEstimate, Entry, EntryId, Epoch, Generation, JsonlStore};
 
 use super::CodingAgent;
 use super::open::OpenError;
@@ -149,12 +150,25 @@ impl CodingAgent {
         compacted
     }
 
+    /// A session with nothing to compact is not opened for writing: its file stays as it is.
+    fn refuse_without_work(&self, path: &Path) -> Result<(), CompactFileError> {
+        let session =
+            SessionFile::open(Box::new(JsonlStore::resume(path))).map_err(OpenError::Store)?;
+        let branch = branch(&session, None).map_err(OpenError::Store)?;
+        let preparer = Preparer::new(self.compaction(), Arc::new(ByteEstimate));
+        match preparer.prepare(&branch, None, 0) {
+            Some(_) => Ok(()),
+            None => Err(nothing_to_do(&branch).into()),
+        }
+    }
+
     async fn compact_in_place(
         &self,
         compaction: FileCompaction,
     ) -> Result<Compacted, CompactFileError> {
         let file = compaction.file;
         let path = std::path::absolute(&file).unwrap_or_else(|_| file.clone());
+        self.refuse_without_work(&path)?;
         let opened = self
             .open(OpenRequest {
                 session: SessionChoice::Resume(path.display().to_string()),

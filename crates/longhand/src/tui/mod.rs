@@ -1,7 +1,7 @@
 //! The interactive terminal: full screen, with its own scrolling.
 //!
 //! A view, and nothing more: [`view_state`] is a pure fold over the session's events, [`app`] turns keys into effects, [`render`] draws
-//! cells, and [`run`] is the thin shell that owns terminal, clock and session. No maintenance decision, token count or session file is
+//! cells, and [`mod@run`] is the thin shell that owns terminal, clock and session. No maintenance decision, token count or session file is
 //! touched here.
 
 mod app;

@@ -1,7 +1,7 @@
 //! The interactive program without a terminal: keys, events and replies go in, effects come out.
 //!
 //! Nothing here waits, draws or reads a clock, so that every press of a key can be tested as a value. What must be done about an effect is
-//! [`super::run`]'s.
+//! [`mod@super::run`]'s.
 
 mod escape;
 mod key;
