@@ -1,6 +1,7 @@
 //! Sessions of a coding agent: what is remembered, and what of it a model sees.
 
 pub mod archive;
+pub mod block;
 pub mod context;
 pub mod counter;
 pub mod data_url;
