@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use longhand_agent::ModelClient;
 use longhand_coding_agent::SessionFile;
 use longhand_coding_agent::agent::CodingAgent;
-use longhand_session::JsonlStore;
+use longhand_session::time::SystemClock;
+use longhand_session::{JsonlStore, SequentialIds};
 use tempfile::NamedTempFile;
 
 /// A session that is only read.
@@ -28,7 +29,10 @@ pub(crate) fn open(agent: &CodingAgent, name: Option<&str>) -> Result<ReadSessio
         Some(file) => file.path().to_path_buf(),
         None => path(agent, name)?,
     };
-    let mut file = SessionFile::open(Box::new(JsonlStore::resume(path)))?;
+    // Entries of old files have no ids. Counted ones are the same at each look, so that they can be named.
+    let store = JsonlStore::resume(path)
+        .with_sources(Arc::<SequentialIds>::default(), Arc::new(SystemClock));
+    let mut file = SessionFile::open(Box::new(store))?;
     if stdin.is_some() {
         file.file = None;
     }

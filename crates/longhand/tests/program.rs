@@ -1,0 +1,10 @@
+//! The program as a shell sees it: what it prints, how it ends, what it leaves on the disk. Models are played by the demo.
+
+#[path = "program/command_line.rs"]
+mod command_line;
+#[path = "program/files.rs"]
+mod files;
+#[path = "program/home.rs"]
+mod home;
+#[path = "program/terminal.rs"]
+mod terminal;
