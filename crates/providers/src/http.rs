@@ -54,6 +54,8 @@ impl Http {
             Reach::Far => &self.0.far,
         };
         cell.get_or_init(|| {
+            // Fails only where the program has chosen another provider already, which serves as well.
+            let _ = rustls::crypto::ring::default_provider().install_default();
             let builder = Client::builder()
                 .connect_timeout(CONNECT_TIMEOUT)
                 .user_agent(concat!("longhand/", env!("CARGO_PKG_VERSION")));
