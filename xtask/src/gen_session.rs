@@ -40,12 +40,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         if session.bytes >= arguments.bytes {
             break;
         }
-        session.entry(pattern_entry.clone())?;
+        session.entry(pattern_entry)?;
     }
     if arguments.kept > 0 {
         let kept_from = session.ids.len().saturating_sub(arguments.kept);
         let first_kept = session.ids.get(kept_from).cloned().unwrap_or_default();
-        session.entry(json!({
+        session.entry(&json!({
             "type": "compaction", "summary": "## Goal\nKeep working.", "firstKeptEntryId": first_kept,
             "tokensBefore": 150_000, "tokensAfter": 24_000, "method": "soft",
         }))?;
@@ -63,14 +63,20 @@ struct Writer {
 }
 
 impl Writer {
-    fn entry(&mut self, mut entry: Value) -> Result<()> {
+    /// Writes an entry at the end of the chain, its links first, as writers of sessions do.
+    fn entry(&mut self, entry: &Value) -> Result<()> {
         let id = format!("{:08x}", self.ids.len() + 1);
-        entry["id"] = id.clone().into();
-        entry["parentId"] = self.ids.last().cloned().into();
         self.second += 1;
-        entry["timestamp"] = time(self.second).into();
+        let mut line = json!({
+            "type": entry["type"], "id": id, "parentId": self.ids.last(), "timestamp": time(self.second),
+        });
+        if let (Some(line), Some(members)) = (line.as_object_mut(), entry.as_object()) {
+            for (key, value) in members {
+                line.entry(key.clone()).or_insert_with(|| value.clone());
+            }
+        }
         self.ids.push(id);
-        self.line(&entry)
+        self.line(&line)
     }
 
     fn line(&mut self, value: &Value) -> Result<()> {
