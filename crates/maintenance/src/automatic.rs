@@ -112,7 +112,8 @@ struct Automatic<'a> {
 }
 
 impl Automatic<'_> {
-    /// Tries the methods in order until one lands. Each try is one pair of events.
+    /// Tries the methods in order until one lands. Each try is one pair of events. A result that cannot be committed ends the pass:
+    /// what the next method makes of the same branch could not be committed either, and might cost as much again.
     async fn run(&self, methods: Vec<Arc<dyn CompactionMethod>>, tokens_before: u64) -> Ended {
         let Some(first) = methods.first() else { return Ended::Nothing };
         let Some(start) = self.maintainer.start(self.session) else {
@@ -134,6 +135,10 @@ impl Automatic<'_> {
                 Err(Failure::Failed(cause)) => {
                     self.failed(&method.id(), &cause, next.as_ref()).await;
                     pass.failed(method.id(), cause);
+                }
+                Err(Failure::Uncommitted(cause)) => {
+                    self.failed(&method.id(), &cause, None).await;
+                    return Ended::Nothing;
                 }
             }
         }
@@ -178,7 +183,7 @@ impl Automatic<'_> {
         let now = self.maintainer.wiring.clock.now_millis();
         pass.commit(self.session, &method.id(), outcome, now, Some(self.recovery_band()))
             .await
-            .map_err(|error| Failure::Failed(error_chain(&error)))
+            .map_err(|error| Failure::Uncommitted(error_chain(&error)))
     }
 
     async fn landed(&self, method: &MethodId, landed: Landed) -> Ended {
@@ -265,7 +270,10 @@ impl Automatic<'_> {
 /// Why a try did not land.
 enum Failure {
     Cancelled,
+    /// The method made nothing.
     Failed(String),
+    /// The session did not take what the method made.
+    Uncommitted(String),
 }
 
 impl From<MethodError> for Failure {

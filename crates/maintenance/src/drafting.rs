@@ -7,6 +7,7 @@ use longhand_agent::compaction::{CompactionResult, Outcome, Trigger};
 use longhand_agent::handle::SessionHandle;
 use longhand_agent::maintenance::{Attempt, MaintenanceRecord};
 use longhand_compaction::projection;
+use longhand_session::usage::Cost;
 use longhand_session::{MethodId, Usage};
 
 use crate::maintainer::Start;
@@ -126,13 +127,24 @@ fn sum(result: &CompactionResult) -> Option<Usage> {
     let mut spent = result.spent.iter().map(|spent| &spent.usage);
     let mut total = spent.next()?.clone();
     for usage in spent {
-        total.input += usage.input;
-        total.output += usage.output;
-        total.cache_read += usage.cache_read;
-        total.cache_write += usage.cache_write;
-        total.total_tokens += usage.total_tokens;
+        total.input = total.input.saturating_add(usage.input);
+        total.output = total.output.saturating_add(usage.output);
+        total.cache_read = total.cache_read.saturating_add(usage.cache_read);
+        total.cache_write = total.cache_write.saturating_add(usage.cache_write);
+        total.total_tokens = total.total_tokens.saturating_add(usage.total_tokens);
+        if let Some(cost) = &usage.cost {
+            add_cost(total.cost.get_or_insert_default(), cost);
+        }
     }
     Some(total)
+}
+
+fn add_cost(total: &mut Cost, cost: &Cost) {
+    total.input.0 += cost.input.0;
+    total.output.0 += cost.output.0;
+    total.cache_read.0 += cost.cache_read.0;
+    total.cache_write.0 += cost.cache_write.0;
+    total.total.0 += cost.total.0;
 }
 
 fn too_little(before: u64, after: u64, limit: u64) -> String {

@@ -1,23 +1,28 @@
 //! Passes over a running session: what they commit, what they say, and what they leave alone.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use longhand_agent::client::{Models, ModelsError, Role};
+use longhand_agent::commit::{Change, Commit, Expect};
 use longhand_agent::compaction::{
     CompactionMethod, CompactionResult, Job, ManualUse, MethodError, MethodTraits, Needs, Outcome,
-    Plan, Progress, ProgressStep, Skip,
+    Plan, Progress, ProgressStep, Skip, Spent,
 };
 use longhand_agent::error::{ErrorKind, ModelError};
+use longhand_agent::handle::SessionHandle;
 use longhand_agent::maintenance::{MaintenanceError, ManualRequest};
 use longhand_agent::testing::{Reply, ScriptedClient, TestSession, usage};
 use longhand_agent::{ModelClient, SessionEvent, Subscription, UserInput};
 use longhand_compaction::{Options, Preparer};
 use longhand_maintenance::{Maintainer, Wiring};
 use longhand_prompts::Prompts;
+use longhand_session::json::Number;
 use longhand_session::time::SystemClock;
-use longhand_session::{EntryKind, MethodId, Model};
+use longhand_session::usage::Cost;
+use longhand_session::{EntryKind, Json, MethodId, Model, Usage};
+use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +35,10 @@ struct Scripted {
 
 enum Does {
     Summarize(String),
+    /// Summarizes with two requests of this usage each.
+    Spend(Usage),
+    /// Summarizes after the session was moved to its root.
+    Move(Arc<OnceLock<SessionHandle>>),
     Fail,
     Wait,
     Refuse,
@@ -91,13 +100,18 @@ impl CompactionMethod for Scripted {
         };
         progress.report(step);
         match &self.does {
-            Does::Summarize(summary) => {
-                let preparation = job.preparation.as_ref().expect("the method prepares");
-                Ok(Outcome::Entry(CompactionResult {
-                    summary: summary.clone(),
-                    first_kept_entry_id: preparation.first_kept_entry_id.clone(),
-                    ..CompactionResult::default()
-                }))
+            Does::Summarize(summary) => Ok(Outcome::Entry(summarized(job, summary))),
+            Does::Spend(usage) => {
+                let spent = Spent { model: "test/scripted".into(), usage: usage.clone() };
+                let spent = vec![spent.clone(), spent];
+                let result = summarized(job, "what was done");
+                Ok(Outcome::Entry(CompactionResult { spent, ..result }))
+            }
+            Does::Move(session) => {
+                let commit = Commit { expect: Expect::default(), change: Change::MoveLeaf(None) };
+                let session = session.get().expect("the session has started");
+                session.commit(commit).await.expect("nothing is in the way");
+                Ok(Outcome::Entry(summarized(job, "what was done")))
             }
             Does::Wait => {
                 cancel.cancelled().await;
@@ -108,6 +122,15 @@ impl CompactionMethod for Scripted {
                 source: ModelError::new(ErrorKind::Transient, "the server is on fire"),
             }),
         }
+    }
+}
+
+fn summarized(job: &Job, summary: &str) -> CompactionResult {
+    let preparation = job.preparation.as_ref().expect("the method prepares");
+    CompactionResult {
+        summary: summary.to_owned(),
+        first_kept_entry_id: preparation.first_kept_entry_id.clone(),
+        ..CompactionResult::default()
     }
 }
 
@@ -197,6 +220,18 @@ fn compactions(test: &TestSession) -> usize {
     test.session.snapshot().entries.iter().filter(|entry| entry.compaction().is_some()).count()
 }
 
+/// The newest record of a pass.
+fn record(test: &TestSession) -> Json {
+    let branch = test.session.snapshot();
+    let record = branch.entries.iter().rev().find_map(|entry| match &entry.kind {
+        EntryKind::Custom(custom) if custom.custom_type == "maintenance_record" => {
+            custom.data.clone()
+        }
+        _ => None,
+    });
+    record.expect("a record goes with the compaction")
+}
+
 #[tokio::test]
 async fn a_run_over_the_threshold_compacts_and_the_conversation_goes_on() {
     let soft = Scripted::summarizing("soft");
@@ -229,20 +264,12 @@ async fn a_compaction_is_recorded_with_its_reason_and_sizes() {
     let test = session(replies, maintainer(&methods, options(&["remote", "soft"]))).await;
     say(&test, "one").await;
     say(&test, "two").await;
-    let branch = test.session.snapshot();
-    let record = branch.entries.iter().rev().find_map(|entry| match &entry.kind {
-        EntryKind::Custom(custom) if custom.custom_type == "maintenance_record" => {
-            custom.data.clone()
-        }
-        _ => None,
-    });
-    let record = record.expect("a record goes with the compaction");
+    let (branch, record) = (test.session.snapshot(), record(&test));
     let compaction = branch.latest_compaction().expect("the pass compacted");
     assert_eq!(record.get("entryId").and_then(|id| id.as_str()), Some(compaction.id.as_str()));
     assert_eq!(record.get("trigger").and_then(|trigger| trigger.as_str()), Some("threshold"));
     assert_eq!(record.get("tokensBefore").and_then(serde_json::Value::as_u64), Some(90_100));
-    let attempts =
-        serde_json::json!([{"method": "remote", "skip": "no model is available for the summary"}]);
+    let attempts = json!([{"method": "remote", "skip": "no model is available for the summary"}]);
     assert_eq!(record.get("attempts"), Some(&attempts));
 }
 
@@ -292,6 +319,37 @@ async fn a_failed_method_gives_way_to_the_next() {
             "start context-full",
             "end context-full: done",
         ]
+    );
+}
+
+#[tokio::test]
+async fn what_the_session_does_not_take_is_not_made_again_by_another_method() {
+    let slot = Arc::new(OnceLock::new());
+    let next = Scripted::summarizing("soft");
+    let methods = [Scripted::new("remote", Does::Move(slot.clone())), next.clone()];
+    let replies = vec![Reply::text("small").usage(usage(10, 5)), large_reply()];
+    let mut test = session(replies, maintainer(&methods, options(&["remote", "soft"]))).await;
+    assert!(slot.set(test.session.clone()).is_ok(), "set once");
+    say(&test, "one").await;
+    say(&test, "two").await;
+    let failed = "end remote: Auto-compaction failed: the session changed meanwhile";
+    assert_eq!(said(&mut test.events), ["start remote", failed]);
+    assert_eq!((next.runs(), compactions(&test)), (0, 0));
+}
+
+#[tokio::test]
+async fn a_record_holds_the_cost_of_all_requests_of_the_pass() {
+    let cost = Cost { input: Number(0.5), total: Number(0.75), ..Cost::default() };
+    let spent = Usage { input: 10, output: 3, cost: Some(cost), ..Usage::default() };
+    let soft = Scripted::new("soft", Does::Spend(spent));
+    let replies = vec![Reply::text("small").usage(usage(10, 5)), large_reply()];
+    let test = session(replies, maintainer(std::slice::from_ref(&soft), options(&["soft"]))).await;
+    say(&test, "one").await;
+    say(&test, "two").await;
+    let usage = record(&test).get("usage").cloned().expect("something was spent");
+    assert_eq!(
+        [&usage["input"], &usage["output"], &usage["cost"]["input"], &usage["cost"]["total"]],
+        [&json!(20), &json!(6), &json!(1), &json!(1.5)]
     );
 }
 
