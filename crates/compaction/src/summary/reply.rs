@@ -1,8 +1,8 @@
 //! Whether a reply is a summary. History is replaced by what is accepted here, so that a doubtful reply is none.
 
 use longhand_agent::{ErrorKind, ModelError};
-use longhand_session::AssistantMessage;
 use longhand_session::message::StopReason;
+use longhand_session::{AssistantMessage, file_lists};
 
 /// What a reply is worth.
 #[derive(Debug, PartialEq)]
@@ -30,7 +30,8 @@ pub(super) fn judge(reply: &AssistantMessage) -> Verdict {
         StopReason::Stop | StopReason::ToolUse => {}
     }
     let text = reply.text("\n");
-    if text.trim().is_empty() {
+    // A list of files is written anew from what is known: a reply of nothing else says nothing.
+    if file_lists::upsert(&text, "").trim().is_empty() {
         let what = if reply.tool_calls().next().is_some() { "only tool calls" } else { "no text" };
         let text = format!("`{}` answered with {what}", reply.model);
         return Verdict::Failed(ModelError::new(ErrorKind::EmptyResponse, text));

@@ -72,7 +72,8 @@ async fn the_start_of_a_split_turn_is_summarized_with_focus_and_context_too() {
 #[tokio::test]
 async fn a_reply_without_text_is_no_summary() {
     let call = Block::ToolCall(ToolCall { name: "read".into(), ..ToolCall::default() });
-    for blocks in [vec![], vec![Block::text(" \n")], vec![call]] {
+    let files = Block::text("<files>\na.rs (Read)\n</files>\n");
+    for blocks in [vec![], vec![Block::text(" \n")], vec![call], vec![files]] {
         let (client, outcome) = answered(vec![Answer::blocks(blocks, StopReason::Stop)]).await;
         assert_eq!(kind_of(outcome), [ErrorKind::EmptyResponse]);
         assert_eq!(client.requests().len(), 1, "nothing is made of it");
