@@ -16,6 +16,10 @@ const MARGIN_PERCENT: u64 = 2;
 /// A reply shorter than this helps nobody: the context is too full. Callers who ask for less get less.
 const LEAST_TOKENS: u64 = 1_024;
 
+/// Margin and least reply are at most this part of the window each. Together they stay below the 15 % that a compaction threshold
+/// leaves free, so that a session in a small window is compacted before it is refused.
+const LARGEST_PART: u64 = 16;
+
 /// What decides a reply's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
@@ -45,7 +49,8 @@ pub(crate) fn decide(limits: Limits) -> Result<Option<u64>, ModelError> {
     };
     let Some(window) = window else { return Ok(chosen) };
     let room = room(window, prompt_tokens);
-    let least = chosen.map_or(LEAST_TOKENS, |chosen| chosen.min(LEAST_TOKENS));
+    let least = LEAST_TOKENS.min(window / LARGEST_PART);
+    let least = chosen.map_or(least, |chosen| chosen.min(least));
     if room < least {
         return Err(ModelError::new(
             ErrorKind::ContextOverflow,
@@ -59,7 +64,8 @@ pub(crate) fn decide(limits: Limits) -> Result<Option<u64>, ModelError> {
 
 /// What a window leaves for the reply after a prompt and a margin.
 pub(crate) fn room(window: u64, prompt_tokens: u64) -> u64 {
-    let margin = MARGIN_TOKENS.max(prompt_tokens.saturating_mul(MARGIN_PERCENT) / 100);
+    let margin = MARGIN_TOKENS.min(window / LARGEST_PART);
+    let margin = margin.max(prompt_tokens.saturating_mul(MARGIN_PERCENT) / 100);
     window.saturating_sub(prompt_tokens).saturating_sub(margin)
 }
 
@@ -96,8 +102,10 @@ mod tests {
                     prompt_tokens: 2_000,
                     ..base
                 },
-                Some(Some(1_072)),
+                Some(Some(1_840)),
             ),
+            (Limits { window: Some(4_096), prompt_tokens: 3_482, ..base }, Some(Some(358))),
+            (Limits { window: Some(4_096), prompt_tokens: 3_600, ..base }, None),
         ] {
             assert_eq!(decide(limits).ok(), expected, "{limits:?}");
         }
