@@ -5,11 +5,16 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use longhand_agent::{ErrorKind, ModelError};
+use longhand_session::redaction;
+use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Response, Url};
 
 use crate::classify;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A server that sends a request on more often sends it in a circle.
+const MAX_REDIRECTS: usize = 5;
 
 /// Most bytes of an error's body that are read: messages have a few hundred, pages a few thousand.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
@@ -58,6 +63,7 @@ impl Http {
             let _ = rustls::crypto::ring::default_provider().install_default();
             let builder = Client::builder()
                 .connect_timeout(CONNECT_TIMEOUT)
+                .redirect(Policy::custom(within_host))
                 .user_agent(concat!("longhand/", env!("CARGO_PKG_VERSION")));
             let builder = if reach == Reach::Near { builder.no_proxy() } else { builder };
             builder.build().map_err(|error| {
@@ -69,22 +75,41 @@ impl Http {
     }
 }
 
+/// Follows redirects of a server to itself, or from HTTP to HTTPS. A conversation, and the headers that the user set for one server,
+/// go to no other.
+fn within_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+    let Some(from) = attempt.previous().last() else { return attempt.stop() };
+    let to = attempt.url();
+    let is_same =
+        from.host() == to.host() && from.scheme() == to.scheme() && from.port() == to.port();
+    let is_secured = from.host() == to.host() && from.scheme() == "http" && to.scheme() == "https";
+    if attempt.previous().len() > MAX_REDIRECTS {
+        attempt.error("too many redirects")
+    } else if is_same || is_secured {
+        attempt.follow()
+    } else {
+        let text = format!("it redirects to `{}`, which is another server", place(to));
+        attempt.error(text)
+    }
+}
+
 /// A failure on the way to a server or back, as told by the connection and not by the server.
 pub(crate) fn transport(error: reqwest::Error, url: &Url) -> ModelError {
     let is_timeout = error.is_timeout();
     let is_connect = error.is_connect();
+    let is_redirect = error.is_redirect();
     let error = error.without_url();
     let lower = chain(&error).to_ascii_lowercase();
-    // A wrong certificate stays wrong.
+    // A wrong certificate stays wrong, and a redirect the same.
     let is_certificate = lower.contains("certificate") || lower.contains("unknown issuer");
     let mut kinds = Vec::new();
-    if !is_certificate {
+    if !is_certificate && !is_redirect {
         kinds.push(ErrorKind::Transient);
         if is_timeout {
             kinds.push(ErrorKind::Timeout);
         }
     }
-    let what = if is_connect { "cannot reach" } else { "lost the connection to" };
+    let what = if is_connect || is_redirect { "cannot reach" } else { "lost the connection to" };
     ModelError {
         kinds,
         status: None,
@@ -147,16 +172,9 @@ pub(crate) async fn error_body(response: Response) -> String {
 
 /// Takes a key out of a text, and whatever else in it looks like one.
 pub(crate) fn redact(text: &str, key: Option<&str>) -> String {
-    use std::sync::LazyLock;
-    static SHAPES: LazyLock<regex::Regex> = LazyLock::new(|| {
-        regex::Regex::new(
-            r"(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{8,}|\b(sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_-]{12,}",
-        )
-        .expect("a constant pattern")
-    });
     let text = match key.filter(|key| key.len() >= 4) {
-        Some(key) => text.replace(key, "[key]"),
+        Some(key) => text.replace(key, redaction::MARKER),
         None => text.to_owned(),
     };
-    SHAPES.replace_all(&text, "[key]").into_owned()
+    redaction::redact(&text).into_owned()
 }

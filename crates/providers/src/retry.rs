@@ -9,7 +9,7 @@ use longhand_agent::{ErrorKind, ModelError};
 
 /// Requests in all, the first included.
 const MAX_REQUESTS: u32 = 6;
-/// Replays of a reply that broke off before it said anything.
+/// Replays of a reply that broke off, or never came, before it said anything.
 const MAX_REPLAYS: u32 = 1;
 /// Replays of a reply that ended properly but said nothing.
 const MAX_EMPTY: u32 = 2;
@@ -48,7 +48,8 @@ impl Tries {
         {
             return None;
         }
-        if stage == Stage::Reply {
+        // A server that fell silent may still be at work on the request, and bill for it.
+        if stage == Stage::Reply || error.is(ErrorKind::Timeout) {
             let (used, max) = if error.is(ErrorKind::EmptyResponse) {
                 (&mut self.empty, MAX_EMPTY)
             } else {
@@ -90,6 +91,13 @@ mod tests {
         let error = ModelError::new(ErrorKind::Transient, "busy");
         assert_eq!(waits(&error, Stage::Sending), [500, 1_000, 2_000, 4_000, 8_000]);
         assert_eq!(waits(&error, Stage::Reply), [500]);
+    }
+
+    #[test]
+    fn a_silent_server_is_asked_once_more() {
+        let mut error = ModelError::new(ErrorKind::Transient, "silent");
+        error.kinds.push(ErrorKind::Timeout);
+        assert_eq!(waits(&error, Stage::Sending), [500]);
     }
 
     #[test]

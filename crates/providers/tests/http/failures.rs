@@ -407,6 +407,30 @@ async fn a_wordless_refusal_is_an_overflow_only_where_the_prompt_is_long() {
 }
 
 #[tokio::test]
+async fn a_conversation_follows_no_redirect_to_another_server() {
+    let elsewhere = Server::play(vec![hello()]).await;
+    let target = &elsewhere.base_url;
+    let server = Server::play(vec![answer(307, &[("location", target)], "")]).await;
+    let ended = collect(
+        client(model(&server.base_url)).stream(patient_request(), CancellationToken::new()),
+    )
+    .await;
+    assert_eq!((ended.error().kinds.as_slice(), elsewhere.seen().len()), ([].as_slice(), 0));
+    let said = format!("it redirects to `{target}`, which is another server");
+    assert!(ended.error().text.contains(&said), "{}", ended.error().text);
+}
+
+#[tokio::test]
+async fn a_redirect_within_a_server_is_followed() {
+    let server = Server::play(vec![
+        answer(307, &[("location", "/v1/other"), ("content-length", "0")], ""),
+        hello(),
+    ])
+    .await;
+    assert_eq!(ask(model(&server.base_url)).await.text(), "Hello");
+}
+
+#[tokio::test]
 async fn other_limits_on_silence_can_be_set() {
     let server = Server::play(vec![vec![Step::Hang]]).await;
     let limits = Timeouts { first_event: Some(Duration::from_millis(20)), idle: None };
