@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use longhand_agent::start::Asking;
 use longhand_coding_agent::agent::{CodingAgent, KeyVariable, OpenError, OpenRequest, Opened};
+use longhand_coding_agent::places;
 
 use crate::arguments::Launch;
 use crate::exit::Exit;
@@ -150,7 +151,7 @@ async fn place(directory: &Path) -> String {
 
 /// The branch of the repository around a folder, read from `.git/HEAD`: no process is started for it.
 async fn git(directory: &Path) -> Option<String> {
-    let root = directory.ancestors().find(|folder| folder.join(".git").exists())?;
+    let root = places::repository_root(directory)?;
     let head = tokio::fs::read_to_string(root.join(".git/HEAD")).await.ok()?;
     let head = head.trim();
     Some(match head.strip_prefix("ref: refs/heads/") {

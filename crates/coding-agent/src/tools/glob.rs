@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use longhand_agent::tool::Tier;
 use longhand_agent::{ToolOutput, ToolSpec};
 use longhand_prompts::Prompt;
+use longhand_session::digits;
 use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,7 @@ use crate::tools::ToolContext;
 use crate::tools::arguments;
 use crate::tools::failure::Failure;
 use crate::tools::file_tool::FileTool;
-use crate::tools::shown::{finish, thousands, with_notices};
+use crate::tools::shown::{finish, with_notices};
 use crate::tools::walk::{self, Ended, Filter};
 
 /// How long a search may take.
@@ -142,7 +143,7 @@ impl Glob {
             notices.push(format!(
                 "Showing the {} newest of {} files",
                 shown.len(),
-                thousands(found.len() as u64)
+                digits::grouped(found.len() as u64)
             ));
         }
         if ended == Ended::OutOfTime {

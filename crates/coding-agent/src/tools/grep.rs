@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use longhand_agent::tool::Tier;
 use longhand_agent::{ToolOutput, ToolSpec};
 use longhand_prompts::Prompt;
+use longhand_session::digits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -23,7 +24,7 @@ use crate::tools::ToolContext;
 use crate::tools::arguments;
 use crate::tools::failure::Failure;
 use crate::tools::file_tool::FileTool;
-use crate::tools::shown::{bytes, finish, thousands, with_notices};
+use crate::tools::shown::{bytes, finish, with_notices};
 use crate::tools::walk::{self, Ended, Filter};
 use crate::tools::workspace::Workspace;
 
@@ -183,9 +184,9 @@ impl Grep {
             let more = if findings.is_full { "more than " } else { "" };
             notices.push(format!(
                 "{more}{} {} in {} {}",
-                thousands(findings.matches),
+                digits::grouped(findings.matches),
                 if findings.matches == 1 { "match" } else { "matches" },
-                thousands(total_files as u64),
+                digits::grouped(total_files as u64),
                 if total_files == 1 { "file" } else { "files" },
             ));
         }
@@ -233,7 +234,7 @@ fn grouped(workspace: &Workspace, page: &[&(PathBuf, Found)]) -> String {
         let _ = write!(rows, "## {name}\n{}", found.rows);
         let hidden = found.matches - found.shown;
         if hidden > 0 {
-            let _ = writeln!(rows, "… {} more in this file", thousands(hidden));
+            let _ = writeln!(rows, "… {} more in this file", digits::grouped(hidden));
         }
     }
     let groups: Vec<_> = folders

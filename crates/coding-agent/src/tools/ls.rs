@@ -11,7 +11,7 @@ use std::sync::Arc;
 use longhand_agent::tool::Tier;
 use longhand_agent::{ToolOutput, ToolSpec};
 use longhand_prompts::Prompt;
-use longhand_session::Json;
+use longhand_session::{Json, digits};
 use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ use crate::tools::ToolContext;
 use crate::tools::arguments;
 use crate::tools::failure::Failure;
 use crate::tools::file_tool::FileTool;
-use crate::tools::shown::{thousands, with_notices};
+use crate::tools::shown::with_notices;
 use crate::tools::workspace::Workspace;
 
 /// Levels shown when the call names none.
@@ -124,7 +124,7 @@ impl Listing {
             }
             let indent = "  ".repeat(level + 1);
             if n == room {
-                let rest = thousands((entries.len() - n) as u64);
+                let rest = digits::grouped((entries.len() - n) as u64);
                 let _ = writeln!(self.rows, "{indent}… {rest} more");
                 break;
             }

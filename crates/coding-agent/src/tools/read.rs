@@ -15,7 +15,7 @@ use std::sync::Arc;
 use longhand_agent::tool::Tier;
 use longhand_agent::{ToolOutput, ToolSpec};
 use longhand_prompts::Prompt;
-use longhand_session::{ArtifactId, Json};
+use longhand_session::{ArtifactId, Json, digits};
 use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ use crate::tools::failure::Failure;
 use crate::tools::file_tool::FileTool;
 use crate::tools::ls;
 use crate::tools::outputs::SCHEME;
-use crate::tools::shown::{bytes, thousands, with_notices};
+use crate::tools::shown::{bytes, with_notices};
 use crate::tools::workspace::Workspace;
 use crate::tools::{ToolContext, Vision};
 
@@ -166,8 +166,8 @@ impl Read {
         if first > total.max(1) {
             return Err(Failure(format!(
                 "{name} has {} lines; line {} is beyond its end",
-                thousands(total),
-                thousands(first)
+                digits::grouped(total),
+                digits::grouped(first)
             )));
         }
         let limit = self.context.options.read_lines;

@@ -4,7 +4,7 @@
 //! keeps its start. Pure but for that store.
 
 use longhand_agent::ToolOutput;
-use longhand_session::{ArtifactId, Json};
+use longhand_session::{ArtifactId, Json, digits};
 use serde_json::{Value, json};
 
 use crate::tools::outputs::{OutputStore, SCHEME};
@@ -156,13 +156,13 @@ pub(crate) fn show(ends: Ends<'_>, kept: Option<Kept>, limits: &ShownLimits) -> 
     let text = format!(
         "{}\n\n[… {} lines, {elided_bytes} left out …]\n\n{tail}",
         head.trim_end_matches('\n'),
-        thousands(elided_lines),
+        digits::grouped(elided_lines),
     );
     let mut notices = vec![format!(
         "Showing the first {} and the last {} of {} lines",
-        thousands(head_lines),
-        thousands(tail_lines),
-        thousands(ends.total_lines)
+        digits::grouped(head_lines),
+        digits::grouped(tail_lines),
+        digits::grouped(ends.total_lines)
     )];
     notices.extend(cut_line_notice(head_is_cut || tail_is_cut, limits));
     notices.push(kept.notice());
@@ -226,19 +226,6 @@ pub(crate) fn last_lines(text: &str, most_bytes: usize, most_lines: usize) -> &s
     let body = by_bytes.strip_suffix('\n').unwrap_or(by_bytes);
     let start = body.rmatch_indices('\n').nth(most_lines.saturating_sub(1));
     start.map_or(by_bytes, |(start, _)| &by_bytes[start + 1..])
-}
-
-/// A number with `,` between groups of three digits.
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// An amount of bytes, in binary units: `512B`, `1.5KB`.

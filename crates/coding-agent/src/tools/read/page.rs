@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::io;
 
+use longhand_session::digits;
+
 use crate::tools::failure::Failure;
 use crate::tools::read::lines::{self, Line};
-use crate::tools::shown::thousands;
 
 /// Most bytes of text that one call shows.
 const MAX_SHOWN_BYTES: usize = 50 * 1024;
@@ -99,8 +100,8 @@ impl PageOfLines {
         };
         let mut notices = Vec::new();
         if !is_whole {
-            let shown = ranges_text(&self.shown, thousands);
-            notices.push(format!("Showing lines {shown} of {}", thousands(total)));
+            let shown = ranges_text(&self.shown, digits::grouped);
+            notices.push(format!("Showing lines {shown} of {}", digits::grouped(total)));
             if last < total {
                 notices.push(format!("Use :{} to continue", last + 1));
             }
@@ -145,8 +146,8 @@ pub(super) fn window_page(
     if skip >= total.max(1) {
         return Ok(Err(Failure(format!(
             "line {line} of {name} has {} characters; {} is beyond its end",
-            thousands(total),
-            thousands(skip)
+            digits::grouped(total),
+            digits::grouped(skip)
         ))));
     }
     let end = (skip + take).min(total);
