@@ -2,6 +2,16 @@
 //!
 //! One Markdown file a prompt, compiled in; [`Prompts`] lets a user put words of their own in the place of each. A prompt may name
 //! values as `{{name}}`; what is put in is never looked at again, so that it arrives byte for byte.
+//!
+//! ```
+//! use longhand_prompts::{Prompt, Prompts};
+//!
+//! let mut prompts = Prompts::default();
+//! prompts.replace("branch-summary-context", "Another branch said: {{summary}}")?;
+//! let text = prompts.render(Prompt::BranchSummaryContext, &[("summary", "nothing new")]);
+//! assert_eq!(text, "Another branch said: nothing new");
+//! # Ok::<(), longhand_prompts::UnknownPrompt>(())
+//! ```
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,9 @@
 //! Commands on session files: what they show, and what they leave as it is.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -145,6 +147,52 @@ fn an_inspection_counts_what_is_there() {
     assert_eq!(document["entries"].as_array().map(Vec::len), Some(80));
     assert_eq!(document["methods"][0]["method"], "soft");
     assert!(document["methods"][0]["freed"].as_u64() > Some(10_000), "{}", document["methods"]);
+}
+
+#[test]
+fn every_message_that_was_told_of_is_on_the_disk_after_a_kill() {
+    let home = Home::new();
+    for told_before_the_kill in 1..=12 {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("longhand"));
+        command.args([
+            "-p",
+            "--mode",
+            "json",
+            "--model",
+            "demo/offline",
+            "list .",
+            "list .",
+            "list .",
+        ]);
+        command.current_dir(home.work()).env_clear().env("LONGHAND_HOME", home.path().join("home"));
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let lines =
+            BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+        let mut events = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+        let header = events.next().expect("the header comes first");
+        let ids = events.filter_map(|event| Some(event.get("entryId")?.as_str()?.to_owned()));
+        let told: Vec<String> = ids.take(told_before_the_kill).collect();
+        child.kill().and_then(|()| child.wait()).expect("it is killed");
+        assert_eq!(told.len(), told_before_the_kill);
+
+        let id = header["id"].as_str().expect("the header has an id");
+        let file = home.sessions().into_iter().find(|path| path.display().to_string().contains(id));
+        let file =
+            fs::read_to_string(file.expect("the session is on the disk")).expect("the session");
+        for entry in told {
+            assert_eq!(
+                file.matches(&format!("\"id\":\"{entry}\"")).count(),
+                1,
+                "entry {entry} of {id}"
+            );
+        }
+        home.say(&["--resume", id, "list ."]);
+    }
 }
 
 #[test]
