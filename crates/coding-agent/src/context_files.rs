@@ -22,6 +22,9 @@ const COPILOT_FILE: &str = ".github/copilot-instructions.md";
 /// Longest part of one file that is taken over, in bytes. A rule book of this size fills 25,000 tokens.
 const FILE_BYTES: usize = 100 * 1024;
 
+/// Why a file that a project leads to is left out.
+const OUTSIDE: &str = "it lies outside the project";
+
 /// Standing instructions as they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextFiles {
@@ -55,7 +58,7 @@ impl ContextFiles {
                 names.push(COPILOT_FILE);
             }
             // The first one with content: an empty `AGENTS.md` does not hide a `CLAUDE.md`.
-            let _ = names.iter().any(|name| reading.file_with_imports(&folder.join(name), top));
+            let _ = names.iter().any(|name| reading.project_file(&folder.join(name), top));
         }
         let mut found = reading.found;
         found.nested = nested::find(directory, NAMES);
@@ -91,6 +94,15 @@ struct Reading {
 }
 
 impl Reading {
+    /// Reads a file of a project, which must not be a link out of it: the project is not the user's own work.
+    fn project_file(&mut self, path: &Path, top: &Path) -> bool {
+        if path.is_file() && !lies_in(path, top) {
+            self.notice(path, OUTSIDE);
+            return false;
+        }
+        self.file_with_imports(path, top)
+    }
+
     /// Reads a file and what it imports; says whether it had content. `boundary` is where imports may lie: a project must
     /// not send files of the user's home to a provider.
     fn file_with_imports(&mut self, path: &Path, boundary: &Path) -> bool {
@@ -108,7 +120,7 @@ impl Reading {
                 continue;
             }
             if !lies_in(&path, boundary) {
-                self.notice(&path, "it lies outside the project");
+                self.notice(&path, OUTSIDE);
                 continue;
             }
             let Some(text) = self.read(&path) else { continue };

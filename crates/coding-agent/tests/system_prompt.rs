@@ -102,6 +102,15 @@ fn imports_follow_their_importer_once_and_stay_inside() {
 }
 
 #[test]
+fn a_project_cannot_lead_out_of_itself_by_a_link() {
+    let home = Home::with(&[("secret", "secret"), ("repo/CLAUDE.md", "rules")]);
+    std::os::unix::fs::symlink(home.path("secret"), home.path("repo/AGENTS.md")).unwrap();
+    assert_eq!(home.found("repo"), ["repo/CLAUDE.md"]);
+    let notices = home.find("repo").notices;
+    assert!(notices[0].ends_with("are not used: it lies outside the project"), "{notices:?}");
+}
+
+#[test]
 fn a_huge_file_is_cut_with_a_notice() {
     let home = Home::with(&[("repo/AGENTS.md", &"é".repeat(80_000))]);
     let found = home.find("repo");

@@ -89,6 +89,7 @@ impl Edit {
         let name = self.context.workspace.display(path);
         match fs::metadata(real) {
             Ok(metadata) if metadata.is_dir() => Err(Failure(format!("`{name}` is a directory"))),
+            Ok(metadata) if !metadata.is_file() => Err(Failure::irregular(&name)),
             Ok(metadata) if metadata.len() > MAX_FILE_BYTES => {
                 Err(Failure(format!("`{name}` is too large to edit: {} bytes", metadata.len())))
             }

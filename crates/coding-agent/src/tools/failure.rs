@@ -21,6 +21,11 @@ impl Failure {
         Self(format!("cannot {action} `{}`: {cause}", path.display()))
     }
 
+    /// A pipe, a device or a socket: reading it may never end, and replacing it breaks it.
+    pub(crate) fn irregular(name: &str) -> Self {
+        Self(format!("`{name}` is neither a file nor a directory"))
+    }
+
     /// The call was stopped before it was done.
     pub(crate) fn cancelled() -> Self {
         Self::new("The call was cancelled.")

@@ -122,8 +122,10 @@ impl FileTool for Grep {
             per_file,
         )?;
         let findings = if is_file {
-            let found =
-                search.file(&place).map_err(|error| Failure::file("search", &place, &error))?;
+            // The tier of the call was judged by where the path really leads.
+            let found = search
+                .file(&Workspace::real(&place))
+                .map_err(|error| Failure::file("search", &place, &error))?;
             let matches = found.matches;
             let files = if matches > 0 { vec![(place.clone(), found)] } else { vec![] };
             Findings { files, matches, ended: Ended::Complete, is_full: false }

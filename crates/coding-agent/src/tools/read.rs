@@ -295,7 +295,7 @@ impl FileTool for Read {
             return ls::list(&self.context.workspace, &path, ls::DEFAULT_DEPTH);
         }
         if !metadata.is_file() {
-            return Err(Failure(format!("`{}` is neither a file nor a directory", path.display())));
+            return Err(Failure::irregular(&self.context.workspace.display(&path)));
         }
         if let Some(output) = self.picture(&path, &real)? {
             return Ok(output);

@@ -56,6 +56,9 @@ impl Write {
         if real.is_dir() {
             return Err(Failure(format!("`{}` is a directory", path.display())));
         }
+        if fs::metadata(real).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(Failure::irregular(&self.context.workspace.display(path)));
+        }
         let before = match fs::read(real) {
             Ok(before) => before,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

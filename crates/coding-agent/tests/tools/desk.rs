@@ -103,6 +103,12 @@ impl Desk {
         fs::write(path, content).unwrap();
     }
 
+    /// A named pipe that nobody writes to.
+    pub(crate) fn pipe(&self, name: &str) {
+        let made = std::process::Command::new("mkfifo").arg(self.path(name)).status().unwrap();
+        assert!(made.success());
+    }
+
     pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap()
     }

@@ -1,3 +1,6 @@
+use std::os::unix::fs::symlink;
+
+use longhand_agent::tool::Tier;
 use serde_json::json;
 
 use crate::desk::{Desk, details, text};
@@ -106,4 +109,22 @@ async fn a_wide_line_is_cut() {
     let desk = Desk::new();
     desk.put("a", "x".repeat(100_000));
     assert!(desk.ok("grep", json!({"pattern": "x+"})).await.len() < 1000);
+}
+
+#[tokio::test]
+async fn links_and_pipes_are_passed_over() {
+    let desk = Desk::new();
+    desk.put("a.rs", "alpha\n");
+    std::fs::write(desk.outside().join("secret"), "alpha\n").unwrap();
+    symlink(desk.outside().join("secret"), desk.path("b.rs")).unwrap();
+    desk.pipe("c.rs");
+    let output = desk.call("grep", json!({"pattern": "alpha"})).await;
+    assert_eq!(text(&output), "# ./\n## a.rs\n*1:alpha\n\n[1 match in 1 file]");
+    let named = json!({"pattern": "alpha", "path": "b.rs"});
+    assert_eq!(desk.tier("grep", &named), Tier::Exec);
+    assert_eq!(
+        desk.ok("grep", named).await,
+        "# ./\n## b.rs\n*1:alpha\n\n[1 match in 1 file]",
+        "a link that is named is followed"
+    );
 }

@@ -101,3 +101,17 @@ async fn what_cannot_be_written_is_said() {
         desk.fails("write", json!({"path": "huge", "content": huge})).await.contains("at most")
     );
 }
+
+#[tokio::test]
+async fn a_pipe_is_neither_waited_for_nor_replaced() {
+    let desk = Desk::new();
+    desk.pipe("pipe");
+    for (tool, arguments) in [
+        ("read", json!({"path": "pipe"})),
+        ("write", json!({"path": "pipe", "content": "x"})),
+        ("edit", json!({"path": "pipe", "edits": [{"old": "a", "new": "b"}]})),
+    ] {
+        let said = desk.fails(tool, arguments).await;
+        assert_eq!(said, "`pipe` is neither a file nor a directory", "{tool}");
+    }
+}

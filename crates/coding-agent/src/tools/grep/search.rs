@@ -56,11 +56,13 @@ impl Search {
         Ok(Self { matcher, searcher, most_shown })
     }
 
+    /// Searches a file. A link or a pipe has no matches: the one may lead out of the workspace, the other may keep its reader waiting
+    /// for ever.
     pub(super) fn file(&mut self, path: &Path) -> io::Result<Found> {
-        let file = File::open(path)?;
-        if !file.metadata()?.is_file() {
+        if !path.symlink_metadata()?.is_file() {
             return Ok(Found::default());
         }
+        let file = File::open(path)?;
         let mut rows =
             Rows { found: Found::default(), most_shown: self.most_shown as u64, is_binary: false };
         self.searcher.search_reader(&self.matcher, file.take(MAX_FILE_BYTES), &mut rows)?;
