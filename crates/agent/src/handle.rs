@@ -11,7 +11,7 @@ use crate::branch::Branch;
 use crate::client::ModelClient;
 use crate::command::{CloseError, PromptError, RunEnd, SessionCommand, UserInput};
 use crate::commit::{Commit, CommitError, Committed};
-use crate::compaction::CompactionResult;
+use crate::compaction::{CompactionResult, Thinking};
 use crate::event::{SessionEvent, UsageSource};
 use crate::mail::{Mail, Postbox};
 use crate::maintenance::{MaintenanceError, ManualRequest};
@@ -28,6 +28,8 @@ pub struct Live {
     pub system: Arc<[Arc<str>]>,
     /// Tools that the model may call.
     pub tools: Arc<[ToolSpec]>,
+    /// How hard the session lets its model think.
+    pub thinking: Thinking,
     /// Tokens of system prompt and tool schemas, by the model's counter.
     pub non_message_tokens: u64,
 }
@@ -37,6 +39,7 @@ impl Live {
         client: Arc<dyn ModelClient>,
         system: &Arc<[Arc<str>]>,
         tools: &Arc<[ToolSpec]>,
+        thinking: Thinking,
     ) -> Self {
         let counter = client.counter();
         let count = |text: &str| counter.count(Fragment::Text(text));
@@ -45,7 +48,7 @@ impl Live {
         };
         let non_message_tokens = system.iter().map(|segment| count(segment)).sum::<u64>()
             + tools.iter().map(schema).sum::<u64>();
-        Self { client, system: system.clone(), tools: tools.clone(), non_message_tokens }
+        Self { client, system: system.clone(), tools: tools.clone(), thinking, non_message_tokens }
     }
 
     /// Counts tokens for the model of the conversation.

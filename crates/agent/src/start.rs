@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::active_branch::{self, ActiveBranch};
 use crate::client::ModelClient;
+use crate::compaction::Thinking;
 use crate::event::{NoticeLevel, SessionEvent};
 use crate::handle::{Live, SessionHandle};
 use crate::journal::Journal;
@@ -56,6 +57,9 @@ pub struct SessionConfig {
     pub maintenance: Arc<dyn Maintenance>,
     /// Rewrites of outgoing requests, in order.
     pub transforms: Vec<Arc<dyn RequestTransform>>,
+    /// How hard the session lets its model think, for requests that maintenance makes. Those of the conversation follow
+    /// [`SessionConfig::options`].
+    pub thinking: Thinking,
     /// How the model should answer. A missing cache key becomes the id of the session.
     pub options: RequestOptions,
     /// The words that go to a model around what people said.
@@ -80,6 +84,7 @@ impl SessionConfig {
             asking: Asking::Nobody,
             maintenance: Arc::new(NoMaintenance),
             transforms: Vec::new(),
+            thinking: Thinking::default(),
             options: RequestOptions::default(),
             prompts: Arc::default(),
             frames: None,
@@ -143,7 +148,7 @@ impl AgentSession {
 
         let specs: Vec<ToolSpec> = config.tools.iter().map(|tool| tool.spec().clone()).collect();
         let counts = MessageCounts::new(config.client.counter());
-        let live = Live::new(config.client, &config.system.into(), &specs.into());
+        let live = Live::new(config.client, &config.system.into(), &specs.into(), config.thinking);
         let (published, branch_receiver) = watch::channel(branch.snapshot());
         let (live, live_receiver) = watch::channel(Arc::new(live));
         let (sender, mailbox) = mpsc::channel(MAILBOX_SIZE);

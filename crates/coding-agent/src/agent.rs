@@ -34,8 +34,9 @@ use longhand_session::id_source::IdSource;
 use longhand_session::time::{Clock, SystemClock};
 use tokio::sync::watch;
 
-pub use choice::{NoModel, Thinking};
+pub use choice::NoModel;
 pub use first_run::{FirstRun, KeyVariable};
+pub use longhand_agent::compaction::Thinking;
 pub use open::{OpenError, Opened};
 pub use plan::{CompactFileError, Compacted, FileCompaction};
 pub use request::{ContextFilesUse, OpenRequest, SessionChoice, ToolSelection};

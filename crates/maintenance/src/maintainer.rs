@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use longhand_agent::branch::Branch;
 use longhand_agent::client::{ModelClient, Models, Role};
 use longhand_agent::compaction::{
-    CompactionMethod, CompactionResult, Job, Preparation, Prepare, Thinking, Trigger,
+    CompactionMethod, CompactionResult, Job, Preparation, Prepare, Trigger,
 };
 use longhand_agent::handle::{Live, SessionHandle};
 use longhand_agent::maintenance::{Maintenance, MaintenanceError, ManualRequest, Verdict};
@@ -71,7 +71,7 @@ impl Maintainer {
             focus: focus.filter(|text| !text.trim().is_empty()).map(Arc::from),
             non_message_tokens: start.live.non_message_tokens,
             extra_context: Arc::from([]),
-            thinking: Thinking::default(),
+            thinking: start.live.thinking,
         }
     }
 

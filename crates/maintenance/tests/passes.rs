@@ -1,14 +1,14 @@
 //! Passes over a running session: what they commit, what they say, and what they leave alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use async_trait::async_trait;
 use longhand_agent::client::{Models, ModelsError, Role};
 use longhand_agent::commit::{Change, Commit, Expect};
 use longhand_agent::compaction::{
     CompactionMethod, CompactionResult, Job, ManualUse, MethodError, MethodTraits, Needs, Outcome,
-    Plan, Progress, ProgressStep, Skip, Spent,
+    Plan, Progress, ProgressStep, Skip, Spent, Thinking,
 };
 use longhand_agent::error::{ErrorKind, ModelError};
 use longhand_agent::handle::SessionHandle;
@@ -30,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 struct Scripted {
     id: &'static str,
     runs: AtomicUsize,
+    /// How hard the session of the last run lets its model think.
+    thinking: Mutex<Thinking>,
     does: Does,
 }
 
@@ -46,7 +48,7 @@ enum Does {
 
 impl Scripted {
     fn new(id: &'static str, does: Does) -> Arc<Self> {
-        Arc::new(Self { id, runs: AtomicUsize::new(0), does })
+        Arc::new(Self { id, runs: AtomicUsize::new(0), thinking: Mutex::default(), does })
     }
 
     fn summarizing(id: &'static str) -> Arc<Self> {
@@ -92,6 +94,7 @@ impl CompactionMethod for Scripted {
         cancel: &CancellationToken,
     ) -> Result<Outcome, MethodError> {
         self.runs.fetch_add(1, Ordering::SeqCst);
+        *self.thinking.lock().expect("no test panics here") = job.thinking;
         let step = ProgressStep {
             phase: "working".into(),
             done: None,
@@ -400,6 +403,23 @@ async fn by_hand_a_session_compacts_at_any_size_and_without_automatic_events() {
     assert_eq!(said(&mut test.events), Vec::<String>::new());
     let again = test.session.compact(ManualRequest::default()).await;
     assert!(matches!(again, Err(MaintenanceError::AlreadyCompacted)), "{again:?}");
+}
+
+#[tokio::test]
+async fn methods_think_as_hard_as_the_session_lets_its_model() {
+    let soft = Scripted::summarizing("soft");
+    let replies =
+        vec![Reply::text("first answer ".repeat(30)), Reply::text("second answer ".repeat(30))];
+    let test = TestSession::new(replies)
+        .maintenance(maintainer(std::slice::from_ref(&soft), options(&["soft"])))
+        .configure(|config| config.thinking = Thinking::Off)
+        .start()
+        .await;
+    say(&test, "one").await;
+    say(&test, "two").await;
+    test.session.set_model(test.client.clone()).await;
+    test.session.compact(ManualRequest::default()).await.expect("there is something to cut");
+    assert_eq!(*soft.thinking.lock().expect("no test panics here"), Thinking::Off);
 }
 
 #[tokio::test]

@@ -114,7 +114,12 @@ impl Owner {
         let model = client.model().reference().to_string();
         let before = self.live.borrow().clone();
         self.counts = MessageCounts::new(client.counter());
-        self.live.send_replace(Arc::new(Live::new(client, &before.system, &before.tools)));
+        self.live.send_replace(Arc::new(Live::new(
+            client,
+            &before.system,
+            &before.tools,
+            before.thinking,
+        )));
         let change = ModelChangeEntry { model: model.clone(), ..ModelChangeEntry::default() };
         self.append(vec![EntryKind::ModelChange(change).into()], Heard::Whole).await;
         self.emit(SessionEvent::ModelChanged { model });

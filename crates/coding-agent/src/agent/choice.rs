@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use longhand_agent::client::{ModelsError, Role};
+use longhand_agent::compaction::Thinking;
 use longhand_agent::{ModelClient, Models};
 use longhand_session::Model;
 use longhand_session::context::SessionContext;
@@ -14,37 +15,29 @@ use longhand_session::model::Effort;
 use crate::demo;
 use crate::settings::Settings;
 
-/// How hard the model is asked to think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thinking {
-    /// No wish is sent.
-    Off,
-    /// This hard, or as near as the model can.
-    Effort(Effort),
+/// The wish of a stored level. `auto` and unknown names are `None`.
+fn stored_level(level: &str) -> Option<Thinking> {
+    if level == "off" {
+        return Some(Thinking::Off);
+    }
+    serde_json::from_value(level.into()).ok().map(Thinking::Level)
 }
 
-impl Thinking {
-    /// The wish of a stored level. `auto` and unknown names are `None`.
-    fn stored(level: &str) -> Option<Self> {
-        if level == "off" {
-            return Some(Self::Off);
-        }
-        serde_json::from_value(level.into()).ok().map(Self::Effort)
+/// The effort of a session: what is asked for now, else where it left off: what was asked for then, else what was used.
+pub(super) fn thinking(asked: Thinking, stored: &SessionContext) -> Thinking {
+    if asked != Thinking::Inherit {
+        return asked;
     }
-
-    /// What is sent to a model.
-    pub(super) fn effort(self, model: &Model) -> Option<Effort> {
-        match self {
-            Self::Off => None,
-            Self::Effort(effort) => model.clamp_effort(effort),
-        }
-    }
+    let Some(configured) = stored.configured_thinking_level.as_deref() else { return asked };
+    stored_level(configured).or_else(|| stored_level(&stored.thinking_level)).unwrap_or_default()
 }
 
-/// The effort in force where a session left off: what was asked for, else what was used; `None` where nothing was set.
-pub(super) fn thinking(context: &SessionContext) -> Option<Thinking> {
-    let configured = context.configured_thinking_level.as_deref()?;
-    Thinking::stored(configured).or_else(|| Thinking::stored(&context.thinking_level))
+/// What requests of the conversation ask of a model.
+pub(super) fn effort(thinking: Thinking, model: &Model) -> Option<Effort> {
+    match thinking {
+        Thinking::Inherit | Thinking::Off => None,
+        Thinking::Level(effort) => model.clamp_effort(effort),
+    }
 }
 
 /// No model is configured, and none was named.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhand_agent::client::ModelsError;
-use longhand_agent::request::RequestOptions;
 use longhand_agent::{AgentSession, ModelClient, SessionConfig, SessionHandle, StartError};
 use longhand_session::context::{self, SessionContext};
 use longhand_session::header::VERSION;
@@ -148,7 +147,8 @@ impl CodingAgent {
         config.gate = Arc::new(self.policy());
         config.asking = request.asking;
         config.maintenance = Arc::new(self.maintainer());
-        config.options = request_options(&request, &stored, &*client);
+        config.thinking = choice::thinking(request.thinking, &stored);
+        config.options.effort = choice::effort(config.thinking, client.model());
         let thinking =
             config.options.effort.map_or("off", longhand_session::model::Effort::as_str).to_owned();
         config.prompts = self.prompts.clone();
@@ -243,17 +243,6 @@ fn damage_notice(found: &Found) -> Vec<String> {
         "{lines} lines of the session file could not be read; the original is kept beside it"
     );
     (lines > 0).then_some(notice).into_iter().collect()
-}
-
-fn request_options(
-    request: &OpenRequest,
-    stored: &SessionContext,
-    client: &dyn ModelClient,
-) -> RequestOptions {
-    let mut options = RequestOptions::default();
-    let thinking = request.thinking.or_else(|| choice::thinking(stored));
-    options.effort = thinking.and_then(|thinking| thinking.effort(client.model()));
-    options
 }
 
 /// Whether a resumed session used another model: the change belongs into the transcript.

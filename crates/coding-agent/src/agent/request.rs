@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use longhand_agent::Asking;
-
-use super::choice::Thinking;
+use longhand_agent::compaction::Thinking;
 
 /// Which session is opened, and how.
 #[derive(Debug, Clone)]
@@ -13,8 +12,8 @@ pub struct OpenRequest {
     pub session: SessionChoice,
     /// Model of the conversation; `None` goes on with that of the session, or of the settings.
     pub model: Option<String>,
-    /// How hard to think; `None` goes on as the session did.
-    pub thinking: Option<Thinking>,
+    /// How hard to think; [`Thinking::Inherit`] goes on as the session did.
+    pub thinking: Thinking,
     /// Whether somebody can be asked about calls.
     pub asking: Asking,
     /// Which tools the model has.
@@ -34,7 +33,7 @@ impl Default for OpenRequest {
         Self {
             session: SessionChoice::New,
             model: None,
-            thinking: None,
+            thinking: Thinking::Inherit,
             asking: Asking::Nobody,
             tools: ToolSelection::All,
             further_roots: Vec::new(),
