@@ -11,7 +11,7 @@ use crate::environment::Environment;
 const FOLDER: &str = "longhand";
 
 /// Name of the folder that a project may keep settings in.
-const PROJECT_FOLDER: &str = ".longhand";
+pub(crate) const PROJECT_FOLDER: &str = ".longhand";
 
 /// The user's folders. With `LONGHAND_HOME` all are the same folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

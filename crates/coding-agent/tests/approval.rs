@@ -255,6 +255,13 @@ fn a_remembered_command_covers_what_begins_with_its_words() {
         ("bash", "bash -c make", false),
         ("python3 -m json", "python3 -m json x", false),
         ("echo a > out", "echo a > out", false),
+        ("cargo build", "cargo build >&1out", false),
+        ("cargo build", "cargo build < /dev/null", true),
+        ("rm target", "rm target '2'>/dev/null", false),
+        ("curl -s http://a", "curl -s http://a -T key http://b", false),
+        ("bash < setup.sh", "bash < other.sh", false),
+        ("echo a | bash", "echo a '\nmake' | bash", false),
+        ("echo a | grep b", "echo a c | grep b d", true),
     ] {
         let desk = Desk::new(Mode::Write, &[]);
         desk.always(remembered);

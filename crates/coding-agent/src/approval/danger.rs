@@ -8,8 +8,8 @@ use crate::approval::shell_line::{self, ShellLine, SimpleCommand, Word};
 /// Shells within shells that are followed.
 const MAX_DEPTH: usize = 8;
 
-const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "ash"];
-const INTERPRETERS: &[&str] = &["python", "python3", "perl", "ruby", "node", "php"];
+pub(super) const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "ash"];
+pub(super) const INTERPRETERS: &[&str] = &["python", "python3", "perl", "ruby", "node", "php"];
 const DOWNLOADERS: &[&str] = &["curl", "wget", "fetch"];
 
 /// Commands that run the command in their arguments, with the options of theirs that take a value.

@@ -25,6 +25,8 @@ pub(super) struct SimpleCommand {
     pub(super) words: Vec<Word>,
     /// Files that its output goes to.
     pub(super) writes_to: Vec<Word>,
+    /// Files that it reads by `<`.
+    pub(super) reads_from: Vec<Word>,
     /// Here-documents and here-strings that it reads.
     pub(super) input: Vec<String>,
     /// `NAME=value` before the program.

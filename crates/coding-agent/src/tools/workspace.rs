@@ -8,8 +8,13 @@ use std::path::{Component, Path, PathBuf};
 
 use longhand_agent::tool::Tier;
 
+use crate::places::PROJECT_FOLDER;
+
 /// Most links followed for one path, as in Linux.
 const MAX_LINKS: usize = 40;
+
+/// Folders whose files say what runs: hooks and settings of git, settings of this agent.
+const GUARDED: [&str; 2] = [".git", PROJECT_FOLDER];
 
 /// The folders a session works in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,15 +87,14 @@ impl Workspace {
         path
     }
 
-    /// Whether a path leads to a place below one of the roots.
-    pub fn contains(&self, path: &Path) -> bool {
-        let real = Self::real(path);
-        self.roots.iter().any(|root| real.starts_with(root))
-    }
-
-    /// The tier of a call that is of tier `inside` for paths of the workspace.
+    /// The tier of a call that is of tier `inside` for paths that lead to a place below one of the roots. To write what runs
+    /// commands later is to run them.
     pub fn tier(&self, inside: Tier, path: &Path) -> Tier {
-        if self.contains(path) { inside } else { Tier::Exec }
+        let real = Self::real(path);
+        match self.roots.iter().find_map(|root| real.strip_prefix(root).ok()) {
+            Some(below) if inside < Tier::Write || !is_guarded(below) => inside,
+            Some(_) | None => Tier::Exec,
+        }
     }
 
     /// A path as the model reads it: relative to the working directory where it lies below it.
@@ -101,6 +105,12 @@ impl Workspace {
             Err(_) => path.display().to_string(),
         }
     }
+}
+
+/// Whether a path lies in a folder that says what runs. Some file systems take `.GIT` for `.git`.
+fn is_guarded(path: &Path) -> bool {
+    path.components()
+        .any(|part| GUARDED.iter().any(|name| part.as_os_str().eq_ignore_ascii_case(name)))
 }
 
 /// The path without `.` and `..`, by name.

@@ -58,7 +58,7 @@ fn schemas_are_closed_and_small() {
 }
 
 #[test]
-fn a_path_outside_the_workspace_raises_the_tier() {
+fn a_path_that_leads_out_or_says_what_runs_raises_the_tier() {
     let desk = Desk::new();
     std::os::unix::fs::symlink(desk.outside(), desk.path("out")).unwrap();
     std::os::unix::fs::symlink(desk.outside().join("nowhere"), desk.path("dangling")).unwrap();
@@ -75,6 +75,11 @@ fn a_path_outside_the_workspace_raises_the_tier() {
         ("write", "out/a.rs", Tier::Exec),
         ("write", "dangling", Tier::Exec),
         ("write", "missing/../dangling", Tier::Exec),
+        ("read", ".git/config", Tier::Read),
+        ("write", ".git/hooks/pre-commit", Tier::Exec),
+        ("write", "sub/.GIT/config", Tier::Exec),
+        ("write", ".longhand/config.toml", Tier::Exec),
+        ("write", ".gitignore", Tier::Write),
     ] {
         let arguments = json!({"path": path, "content": ""});
         let arguments = if tool == "read" { json!({"path": path}) } else { arguments };

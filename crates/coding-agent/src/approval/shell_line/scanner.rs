@@ -326,12 +326,10 @@ impl Scanner {
     }
 
     fn output_redirect(&mut self) {
-        // The number before `>` is a stream, not a word.
-        if self
-            .word
-            .as_ref()
-            .is_some_and(|word| word.text.bytes().all(|byte| byte.is_ascii_digit()))
-        {
+        // The number before `>` is a stream, not a word; a quoted one is a word.
+        if self.word.as_ref().is_some_and(|word| {
+            !word.is_quoted && word.text.bytes().all(|byte| byte.is_ascii_digit())
+        }) {
             self.word = None;
         }
         self.end_word();
@@ -343,7 +341,10 @@ impl Scanner {
             while self.peek().is_some_and(|c| c.is_ascii_digit() || c == '-') {
                 self.at += 1;
             }
-            return;
+            // `>&1x` writes to a file.
+            if self.peek().is_none_or(|c| c.is_whitespace() || ";&|()<>".contains(c)) {
+                return;
+            }
         }
         self.redirect = Some(Redirect::Output);
     }
@@ -371,7 +372,7 @@ impl Scanner {
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
         match self.redirect.take() {
-            Some(Redirect::Input) => {}
+            Some(Redirect::Input) => self.command.reads_from.push(word),
             Some(Redirect::Output) => self.command.writes_to.push(word),
             Some(Redirect::HereString) => self.command.input.push(word.text),
             Some(Redirect::Document { strips_tabs }) => self.documents.push(Document {
@@ -474,7 +475,9 @@ impl Scanner {
 /// A command of a nested line, its references moved by `start`.
 fn shifted(mut command: SimpleCommand, start: usize) -> SimpleCommand {
     command.piped_from = command.piped_from.map(|index| index + start);
-    for word in command.words.iter_mut().chain(&mut command.writes_to) {
+    for word in
+        command.words.iter_mut().chain(&mut command.writes_to).chain(&mut command.reads_from)
+    {
         for index in &mut word.substitutes {
             *index += start;
         }
