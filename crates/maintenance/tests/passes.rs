@@ -38,7 +38,7 @@ struct Scripted {
 enum Does {
     Summarize(String),
     /// Summarizes with two requests of this usage each.
-    Spend(Usage),
+    Spend(Box<Usage>),
     /// Summarizes after the session was moved to its root.
     Move(Arc<OnceLock<SessionHandle>>),
     Fail,
@@ -105,7 +105,7 @@ impl CompactionMethod for Scripted {
         match &self.does {
             Does::Summarize(summary) => Ok(Outcome::Entry(summarized(job, summary))),
             Does::Spend(usage) => {
-                let spent = Spent { model: "test/scripted".into(), usage: usage.clone() };
+                let spent = Spent { model: "test/scripted".into(), usage: (**usage).clone() };
                 let spent = vec![spent.clone(), spent];
                 let result = summarized(job, "what was done");
                 Ok(Outcome::Entry(CompactionResult { spent, ..result }))
@@ -344,7 +344,7 @@ async fn what_the_session_does_not_take_is_not_made_again_by_another_method() {
 async fn a_record_holds_the_cost_of_all_requests_of_the_pass() {
     let cost = Cost { input: Number(0.5), total: Number(0.75), ..Cost::default() };
     let spent = Usage { input: 10, output: 3, cost: Some(cost), ..Usage::default() };
-    let soft = Scripted::new("soft", Does::Spend(spent));
+    let soft = Scripted::new("soft", Does::Spend(Box::new(spent)));
     let replies = vec![Reply::text("small").usage(usage(10, 5)), large_reply()];
     let test = session(replies, maintainer(std::slice::from_ref(&soft), options(&["soft"]))).await;
     say(&test, "one").await;
