@@ -123,6 +123,12 @@ pub trait Models: Send + Sync {
     /// No model, or more than one, or no key.
     async fn resolve(&self, name: &str) -> Result<Arc<dyn ModelClient>, ModelsError>;
 
+    /// The model of a full name, `provider/id`, to count and plan with: nobody far away is asked for models, and nobody for a key.
+    /// `None` where it is not known without that.
+    async fn nearby(&self, _name: &str) -> Option<Arc<dyn ModelClient>> {
+        None
+    }
+
     /// The model of a role; `None` where nothing is configured for it.
     async fn for_role(&self, role: Role) -> Result<Option<Arc<dyn ModelClient>>, ModelsError>;
 

@@ -237,22 +237,15 @@ impl Catalogue {
 
     /// The client of a model that is in the catalogue.
     async fn client(&self, model: Arc<Model>) -> Result<Arc<dyn ModelClient>, ModelsError> {
-        let reference = model.reference();
-        if let Some(own) =
-            self.clients.iter().find(|client| client.model().reference() == reference)
-        {
-            return Ok(Arc::clone(own));
+        if let Some(client) = self.at_hand(&model) {
+            return Ok(client);
         }
+        let reference = model.reference();
         if model.api != Api::OpenaiCompletions {
             return Err(ModelsError::Unserved {
                 model: reference.to_string(),
                 api: model.api.as_str(),
             });
-        }
-        let made =
-            self.made.lock().unwrap_or_else(PoisonError::into_inner).get(&reference).cloned();
-        if let Some(client) = made.filter(|client| *client.model() == model) {
-            return Ok(Arc::new(client));
         }
         let needs_key =
             !model.is_local && !well_known::OWN_SERVERS.contains(&model.provider.as_str());
@@ -265,13 +258,30 @@ impl Catalogue {
                     .unwrap_or_default(),
             });
         }
-        let mut client =
-            OpenAiChat::new(Arc::clone(&model), Arc::clone(&self.credentials), self.http.clone());
-        if model.provider == "openai" || model.id.starts_with("openai/") {
-            client = client.with_counter(Arc::new(O200k));
-        }
+        let client = self.new_client(&model);
         self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(reference, client.clone());
         Ok(Arc::new(client))
+    }
+
+    /// The client that a model brings, or that was made for it before.
+    fn at_hand(&self, model: &Arc<Model>) -> Option<Arc<dyn ModelClient>> {
+        let reference = model.reference();
+        let own = self.clients.iter().find(|client| client.model().reference() == reference);
+        if let Some(own) = own {
+            return Some(Arc::clone(own));
+        }
+        let made =
+            self.made.lock().unwrap_or_else(PoisonError::into_inner).get(&reference).cloned();
+        Some(Arc::new(made.filter(|client| client.model() == model)?))
+    }
+
+    fn new_client(&self, model: &Arc<Model>) -> OpenAiChat {
+        let client =
+            OpenAiChat::new(Arc::clone(model), Arc::clone(&self.credentials), self.http.clone());
+        if model.provider == "openai" || model.id.starts_with("openai/") {
+            return client.with_counter(Arc::new(O200k));
+        }
+        client
     }
 }
 
@@ -307,6 +317,23 @@ impl Models for Catalogue {
                 },
             }),
         }
+    }
+
+    async fn nearby(&self, name: &str) -> Option<Arc<dyn ModelClient>> {
+        let is_named = |provider: &&ProviderConfig| {
+            name.split_once('/').is_some_and(|(id, _)| id == provider.id)
+        };
+        let provider = self.providers.iter().find(is_named);
+        if let Some(own) = provider.filter(|own| endpoint(own).is_ok_and(|at| at.is_local())) {
+            // A server that is not running takes nothing away from what is known without it.
+            let _ = self.ask(own).await;
+        }
+        let Match::One(model) = names::exact(name, &self.known()) else { return None };
+        if let Some(client) = self.at_hand(&model) {
+            return Some(client);
+        }
+        (model.api == Api::OpenaiCompletions)
+            .then(|| Arc::new(self.new_client(&model)) as Arc<dyn ModelClient>)
     }
 
     async fn for_role(&self, role: Role) -> Result<Option<Arc<dyn ModelClient>>, ModelsError> {

@@ -74,7 +74,8 @@ pub enum CompactFileError {
 }
 
 impl CodingAgent {
-    /// The model that a session was last used with; `None` where it names none, or where that one cannot be used here.
+    /// The model that a session was last used with, to count and plan with; `None` where it names none, or one that is not known
+    /// here without asking somebody far away.
     ///
     /// # Errors
     /// The session cannot be read.
@@ -84,7 +85,7 @@ impl CodingAgent {
     ) -> Result<Option<Arc<dyn ModelClient>>, StoreError> {
         let stored = file.settings(&file.path(None)?)?;
         match stored.models.get("default") {
-            Some(name) => Ok(self.models().resolve(name).await.ok()),
+            Some(name) => Ok(self.models().nearby(name).await),
             None => Ok(None),
         }
     }

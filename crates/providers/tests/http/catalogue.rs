@@ -272,3 +272,21 @@ async fn only_servers_far_away_need_a_key() {
     let error = catalogue.resolve("my-far/m").await.err().unwrap().to_string();
     assert_eq!(error, "there is no key for `my-far/m`; set `MY_FAR_API_KEY`");
 }
+
+#[tokio::test]
+async fn to_count_with_a_model_nobody_far_away_is_asked_and_no_key() {
+    let server =
+        Server::play(vec![told(&json!({"data": [{"id": "m", "meta": {"n_ctx": 4096}}]}))]).await;
+    let mut unlisted = provider("far", "https://models.invalid/v1");
+    unlisted.discovery = Discovery::On;
+    let known =
+        ProviderConfig::from(well_known().iter().find(|known| known.id == "openai").unwrap());
+    let catalogue =
+        Catalogue::new(vec![provider("near", &server.base_url), unlisted, known], Keys::new(&[]));
+    let near = catalogue.nearby("near/m").await.unwrap();
+    assert_eq!(near.model().context_window, Some(4096));
+    assert_eq!(catalogue.nearby("openai/gpt-5").await.unwrap().model().id, "gpt-5");
+    assert!(catalogue.resolve("openai/gpt-5").await.is_err(), "to ask it a key is needed");
+    assert!(catalogue.nearby("far/m").await.is_none());
+    assert!(catalogue.nearby("gone/m").await.is_none());
+}
