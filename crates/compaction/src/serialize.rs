@@ -1,8 +1,8 @@
 //! A conversation as text, for a model that should read it and not go on with it.
 //!
 //! Takes messages in the roles that providers take; all other roles must be converted before, and are left out here. Pictures
-//! become a note, long tool results are clipped and their keys redacted, and calls whose result was of no use disappear together with it. What the user
-//! said is never shortened.
+//! become a note, long tool results are clipped and their keys redacted, and calls whose result was of no use disappear together
+//! with it. What the user said is never shortened.
 //!
 //! Each dialect is a file that writes turns. A further dialect is a further file, a variant of [`Dialect`] and a line in
 //! [`crate::dialect`].

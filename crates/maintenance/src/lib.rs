@@ -4,8 +4,8 @@
 //! measures and decides with the pure functions of [`longhand_compaction`], and changes a session only through
 //! [`commit`](longhand_agent::SessionHandle::commit).
 //!
-//! Built so far: the pass that the user asks for, and the pass over the threshold, after a run and before a prompt. A failed or cut-off
-//! reply, the middle of a turn and idle time start no pass yet.
+//! A pass starts when the user asks for it, and when the context is over its threshold after a run or before a prompt. A failed or
+//! cut-off reply, the middle of a turn and idle time start none.
 
 mod automatic;
 mod drafting;

@@ -57,9 +57,14 @@ impl Patience {
     }
 }
 
-/// Whether the same model may answer the same request later.
+/// Whether the same model may answer the same request later. A reply without text was paid for, and the next may be one too.
 fn is_passing(error: &ModelError) -> bool {
-    const LASTING: [ErrorKind; 4] =
-        [ErrorKind::ContextOverflow, ErrorKind::AuthFailed, ErrorKind::Timeout, ErrorKind::Aborted];
+    const LASTING: [ErrorKind; 5] = [
+        ErrorKind::ContextOverflow,
+        ErrorKind::AuthFailed,
+        ErrorKind::Timeout,
+        ErrorKind::EmptyResponse,
+        ErrorKind::Aborted,
+    ];
     error.is_retryable() && !LASTING.iter().any(|kind| error.is(*kind))
 }

@@ -81,6 +81,15 @@ async fn a_reply_without_text_is_no_summary() {
 }
 
 #[tokio::test]
+async fn a_client_that_reports_an_empty_reply_is_not_asked_again() {
+    let mut error = ModelError::new(ErrorKind::Transient, "an empty reply");
+    error.kinds.push(ErrorKind::EmptyResponse);
+    let kinds = error.kinds.clone();
+    let (client, outcome) = answered(vec![Answer::Failure(error)]).await;
+    assert_eq!((kind_of(outcome), client.requests().len()), (kinds, 1));
+}
+
+#[tokio::test]
 async fn a_reply_that_was_cut_off_is_asked_for_once_more_with_twice_the_cap() {
     let cut_off = || Answer::blocks(vec![Block::text("half a sum")], StopReason::Length);
     let (client, outcome) = answered(vec![cut_off(), Answer::text("whole")]).await;
