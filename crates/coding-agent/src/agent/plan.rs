@@ -197,8 +197,11 @@ fn copy(from: &Path, to: &Path) -> Result<(), CompactFileError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut copy = options.open(to).map_err(failed)?;
-    io::copy(&mut source, &mut copy).map_err(failed)?;
-    Ok(())
+    io::copy(&mut source, &mut copy).map(drop).map_err(|error| {
+        // Half a session would open as a damaged one.
+        let _ = std::fs::remove_file(to);
+        failed(error)
+    })
 }
 
 fn branch(file: &SessionFile, at: Option<&EntryId>) -> Result<Branch, StoreError> {
