@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use crossterm::event::EventStream;
 use longhand_agent::start::Asking;
 use longhand_coding_agent::agent::{CodingAgent, KeyVariable, OpenError, OpenRequest, Opened};
 use longhand_coding_agent::places;
@@ -31,7 +32,7 @@ pub(crate) async fn run(agent: &CodingAgent, launch: &Launch) -> Result<Exit> {
         Err(OpenError::NoModel(_)) => return without_model(agent, launch, request).await,
         Err(error) => return Err(error.into()),
     };
-    session(agent, launch, opened, String::new()).await
+    session(agent, launch, opened, String::new(), EventStream::new()).await
 }
 
 /// Shows the first screen, and goes on with what was chosen there.
@@ -45,20 +46,20 @@ async fn without_model(
         Choice::Leave(exit) => Ok(exit),
         Choice::Demo => {
             request.model = Some("demo/offline".into());
-            session(agent, launch, agent.open(request).await?, chosen.draft).await
+            session(agent, launch, agent.open(request).await?, chosen.draft, chosen.keys).await
         }
         Choice::Key => {
             let agent = setup::watched_agent(&launch.common, launch::overrides(launch))?;
             request.model = agent.first_model_with_key().await;
             let opened = agent.open(request).await?;
-            session(&agent, launch, opened, chosen.draft).await
+            session(&agent, launch, opened, chosen.draft, chosen.keys).await
         }
         Choice::Server(url) => {
             let mut overrides = launch::overrides(launch);
             overrides.push(format!("providers.local.baseUrl={url}"));
             let agent = setup::watched_agent(&launch.common, overrides)?;
             let opened = agent.open(request).await?;
-            session(&agent, launch, opened, chosen.draft).await
+            session(&agent, launch, opened, chosen.draft, chosen.keys).await
         }
     }
 }
@@ -89,6 +90,7 @@ async fn session(
     launch: &Launch,
     opened: Opened,
     draft: String,
+    keys: EventStream,
 ) -> Result<Exit> {
     let messages = if draft.is_empty() {
         prompt_input::gather(&launch.prompt, Stdin::Terminal, agent.directory())?
@@ -107,6 +109,7 @@ async fn session(
             session: opened.header.title.clone(),
             is_compaction_automatic: agent.settings().compaction.enabled,
         },
+        keys,
         draft,
         messages,
         notices: agent.notices().iter().chain(&opened.notices).cloned().collect(),

@@ -51,12 +51,13 @@ pub(crate) struct KeyState {
 }
 
 /// What was chosen, and the text that was typed meanwhile.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FirstRun {
     /// The choice.
     pub choice: Choice,
     /// The draft.
     pub draft: String,
+    /// The keys. One stream reads them from first to last: a second one can miss what comes while the first ends.
+    pub(crate) keys: EventStream,
 }
 
 /// A choice of the first screen.
@@ -79,13 +80,18 @@ pub(crate) enum Choice {
 pub(crate) async fn first_run(options: FirstRunOptions) -> Result<FirstRun> {
     let mut state = State::new(options);
     let mut screen = Screen::take("longhand").context("the terminal cannot be used")?;
-    let choice = work(&mut state, &mut screen).await.unwrap_or(Choice::Leave(Exit::Signal(1)));
+    let mut keys = EventStream::new();
+    let choice =
+        work(&mut state, &mut screen, &mut keys).await.unwrap_or(Choice::Leave(Exit::Signal(1)));
     drop(screen);
-    Ok(FirstRun { choice, draft: state.editor.text() })
+    Ok(FirstRun { choice, draft: state.editor.text(), keys })
 }
 
-async fn work(state: &mut State, screen: &mut Screen) -> io::Result<Choice> {
-    let mut input = EventStream::new();
+async fn work(
+    state: &mut State,
+    screen: &mut Screen,
+    keys: &mut EventStream,
+) -> io::Result<Choice> {
     let ending = signals::ending();
     tokio::pin!(ending);
     loop {
@@ -93,7 +99,7 @@ async fn work(state: &mut State, screen: &mut Screen) -> io::Result<Choice> {
         screen.show(state.frame(area))?;
         let event = tokio::select! {
             number = &mut ending => return Ok(Choice::Leave(Exit::Signal(number))),
-            event = input.next() => event,
+            event = keys.next() => event,
         };
         let Some(event) = event else { return Ok(Choice::Leave(Exit::Signal(1))) };
         if let Input::Press(press) = Input::from(event?)

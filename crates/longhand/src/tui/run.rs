@@ -39,6 +39,8 @@ const SUSPEND_GRACE: Duration = Duration::from_millis(100);
 
 /// How the terminal looks, and what it is told besides the session.
 pub(crate) struct TuiOptions {
+    /// The keys.
+    pub(crate) keys: EventStream,
     /// Colours.
     pub palette: Palette,
     /// Glyphs.
@@ -79,8 +81,15 @@ pub(crate) async fn run(session: SessionHandle, options: TuiOptions) -> Result<E
         courier.send(if i == 0 { Effect::Steer(message) } else { Effect::FollowUp(message) });
     }
     let screen = Screen::take("longhand").context("the terminal cannot be used")?;
-    let mut terminal =
-        Loop { app, events, courier, screen, pace: Pace::default(), started: Instant::now() };
+    let mut terminal = Loop {
+        app,
+        events,
+        courier,
+        screen,
+        pace: Pace::default(),
+        started: Instant::now(),
+        keys: options.keys,
+    };
     let left = terminal.work().await;
     let Loop { app, screen, courier, .. } = terminal;
     drop(screen);
@@ -123,6 +132,7 @@ async fn close(session: &SessionHandle, left: Left) -> Result<Exit> {
 }
 
 struct Loop {
+    keys: EventStream,
     app: App,
     events: Subscription,
     courier: Courier,
@@ -142,7 +152,6 @@ enum Wake {
 
 impl Loop {
     async fn work(&mut self) -> Left {
-        let mut input = EventStream::new();
         let ending = signals::ending();
         tokio::pin!(ending);
         let now = self.now();
@@ -155,7 +164,7 @@ impl Loop {
             let wake = tokio::select! {
                 biased;
                 number = &mut ending => Wake::Signal(number),
-                event = input.next() => Wake::Input(event),
+                event = self.keys.next() => Wake::Input(event),
                 reply = self.courier.reply() => Wake::Reply(reply),
                 event = self.events.next() => Wake::Event(event),
                 () = sleep(wait) => Wake::Time,
