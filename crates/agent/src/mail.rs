@@ -96,7 +96,7 @@ pub(crate) struct RunReport {
 /// What becomes of input that was queued meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AtEnd {
-    /// It continues the run.
+    /// It continues the run, unless the user has stopped the turn.
     Drains,
     /// It waits for the user.
     Keeps,

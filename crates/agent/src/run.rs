@@ -222,7 +222,6 @@ impl Run {
     }
 
     async fn finish(&mut self, queue: AtEnd) -> Option<Begin> {
-        let queue = if self.turn.is_cancelled() { AtEnd::Keeps } else { queue };
         let report = RunReport {
             last: self.last.clone(),
             approval_was_needed: self.approval_was_needed,

@@ -155,7 +155,7 @@ async fn a_client_that_does_not_end_is_dropped_and_what_came_is_kept() {
     until(&mut test.events, is_text).await;
 
     test.session.abort().await;
-    run.await.unwrap();
+    tokio::time::timeout(Duration::from_secs(4), run).await.unwrap().unwrap();
 
     assert_eq!(test.transcript(), ["user: Go", "assistant: Half"]);
     let stored = test.store.messages();

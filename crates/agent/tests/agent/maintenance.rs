@@ -6,12 +6,13 @@ use longhand_agent::commit::{Change, Commit, CompactionDraft, Expect};
 use longhand_agent::compaction::CompactionResult;
 use longhand_agent::maintenance::{Continuation, MaintenanceError, ManualRequest, Verdict};
 use longhand_agent::testing::{EchoTool, Reply, TestSession};
+use longhand_agent::tool::Tier;
 use longhand_agent::{ErrorKind, ModelError, SessionEvent, SessionHandle, UserInput};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::support::{FnMaintenance, compaction, drain, hook, pass, until_named};
+use crate::support::{FnMaintenance, FnTool, compaction, drain, hook, pass, until_named};
 
 fn prompt(test: &TestSession) -> JoinHandle<longhand_agent::command::RunEnd> {
     let session = test.session.clone();
@@ -398,4 +399,25 @@ async fn a_pass_that_panics_fails_and_the_session_goes_on() {
     assert!(matches!(failed, Err(MaintenanceError::Failed(_))));
     prompt(&test).await.unwrap();
     assert_eq!(test.transcript().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_while_a_pass_waits_for_the_turn_to_end_stops_the_pass_before_it_begins() {
+    let maintenance = Arc::new(FnMaintenance::default());
+    let stubborn = FnTool::new("stubborn", Tier::Exec, |_, _| std::future::pending());
+    let mut test = TestSession::new([Reply::calls([("stubborn", json!({}))])])
+        .tool(stubborn)
+        .maintenance(maintenance.clone())
+        .start()
+        .await;
+    let run = prompt(&test);
+    until_named(&mut test.events, "tool_execution_start").await;
+    let passing = compact(&test);
+    tokio::task::yield_now().await;
+
+    test.session.abort().await;
+
+    assert!(matches!(passing.await.unwrap(), Err(MaintenanceError::Cancelled)));
+    run.await.unwrap();
+    assert_eq!(maintenance.asked(), ["before_prompt"]);
 }
