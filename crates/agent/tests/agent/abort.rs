@@ -294,3 +294,23 @@ async fn an_abort_where_nothing_runs_changes_nothing() {
     assert_eq!(test.session.snapshot().generation, before);
     assert_eq!(crate::support::names(&drain(&mut test.events)), ["queue_changed"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_just_before_maintenance_is_asked_stops_that_too() {
+    let mut test = TestSession::new([Reply::text("Done.")])
+        .maintenance(Arc::new(FnMaintenance {
+            after_run: Some(hook(|_, cancel| async move {
+                cancel.cancelled().await;
+                Verdict::default()
+            })),
+            ..FnMaintenance::default()
+        }))
+        .start()
+        .await;
+    let run = prompt(&test);
+    until_named(&mut test.events, "turn_end assistant").await;
+
+    test.session.abort().await;
+
+    tokio::time::timeout(Duration::from_secs(1), run).await.unwrap().unwrap();
+}

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use longhand_agent::commit::{Change, Commit, CommitError, CompactionDraft, Expect, PatchSet};
 use longhand_agent::compaction::Trigger;
 use longhand_agent::maintenance::MaintenanceRecord;
+use longhand_agent::request::EventStream;
 use longhand_agent::testing::{Reply, ScriptedClient, SharedStore, TestConfig, TestSession, usage};
-use longhand_agent::{ModelClient, SessionEvent, UserInput};
+use longhand_agent::{ModelClient, Request, SessionEvent, UserInput};
 use longhand_session::entry::{CustomEntry, EntryKind};
 use longhand_session::message::Message;
-use longhand_session::{Entry, EntryId, Header, MemoryStore};
+use longhand_session::{Entry, EntryId, Fragment, Header, MemoryStore, Model, TokenCounter};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{compaction, drain, names};
 
@@ -289,4 +292,47 @@ async fn a_compaction_that_keeps_what_is_not_there_is_told_of_when_the_session_o
     let heard = drain(&mut resumed.events);
     let [SessionEvent::Notice { message, .. }] = heard.as_slice() else { panic!("{heard:?}") };
     assert!(message.contains("`gone`"), "{message}");
+}
+
+/// A model that counts a token a byte.
+struct Bytewise(ScriptedClient);
+
+struct Bytes;
+
+impl TokenCounter for Bytes {
+    fn count(&self, fragment: Fragment<'_>) -> u64 {
+        if let Fragment::Text(text) = fragment { text.len() as u64 } else { 0 }
+    }
+}
+
+#[async_trait]
+impl ModelClient for Bytewise {
+    fn model(&self) -> &Arc<Model> {
+        self.0.model()
+    }
+
+    fn counter(&self) -> Arc<dyn TokenCounter> {
+        Arc::new(Bytes)
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
+        self.0.stream(request, cancel)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_context_is_counted_by_the_model_of_the_moment() {
+    let mut test = TestSession::new([Reply::text("One.")]).start().await;
+    test.session.prompt(UserInput::text("First")).await.unwrap();
+    let other = Arc::new(Bytewise(ScriptedClient::new([Reply::text("Two.")])));
+    test.session.set_model(other).await;
+    drain(&mut test.events);
+
+    test.session.prompt(UserInput::text("Second")).await.unwrap();
+
+    let tokens = drain(&mut test.events).into_iter().find_map(|event| match event {
+        SessionEvent::ContextUsage { tokens, .. } => tokens,
+        _ => None,
+    });
+    assert_eq!(tokens, Some("FirstOne.SecondTwo.".len() as u64));
 }
