@@ -53,7 +53,7 @@ async fn calls_that_only_look_run_side_by_side_and_their_results_keep_the_order_
         TestSession::new([Reply::calls(calls), Reply::text("Done.")]).tool(look).start().await;
 
     let run = test.session.prompt(go());
-    tokio::time::timeout(Duration::from_secs(60), run).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_mins(1), run).await.unwrap().unwrap();
 
     assert_eq!(test.transcript()[2..4], ["toolResult: 500", "toolResult: 1"]);
     let ended = drain(&mut test.events).into_iter().filter_map(|event| match event {
