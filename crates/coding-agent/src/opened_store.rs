@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use longhand_session::store::{ChangeSet, Opened, Receipt};
+use longhand_session::store::{ChangeSet, Lines, Opened, Receipt};
 use longhand_session::{Entry, EntryId, EntryReader, SessionStore, StoreError};
 
 /// A store, and what was found when it was opened.
@@ -40,6 +40,14 @@ impl SessionStore for OpenedStore {
 
     fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {
         self.store.rewrite(changes)
+    }
+
+    fn lines(&self) -> Lines<'_> {
+        self.store.lines()
+    }
+
+    fn fill(&mut self, lines: Lines<'_>) -> Result<Receipt, StoreError> {
+        self.store.fill(lines)
     }
 
     fn sync(&mut self) -> Result<(), StoreError> {

@@ -13,6 +13,7 @@ pub mod id_source;
 pub mod ids;
 pub mod json;
 pub mod jsonl;
+pub mod listing;
 pub mod llm;
 pub mod lookup;
 pub mod memory_store;

@@ -11,7 +11,7 @@ use crate::header::Header;
 use crate::id_source::{IdSource, SystemIds, fresh_entry_id};
 use crate::ids::EntryId;
 use crate::store::{
-    ChangeSet, Damage, EntryReader, IndexRow, Opened, Receipt, SessionStore, StoreError,
+    ChangeSet, Damage, EntryReader, IndexRow, Lines, Opened, Receipt, SessionStore, StoreError,
 };
 
 /// A store in memory.
@@ -102,6 +102,22 @@ impl SessionStore for MemoryStore {
         if let Some(header) = &changes.header {
             self.header = header.clone();
         }
+        Ok(Receipt::default())
+    }
+
+    fn lines(&self) -> Lines<'_> {
+        Box::new(self.entries.iter().map(|entry| Ok(entry.to_line())))
+    }
+
+    fn fill(&mut self, lines: Lines<'_>) -> Result<Receipt, StoreError> {
+        if !self.entries.is_empty() {
+            return Err(StoreError::Filled);
+        }
+        let mut entries = Vec::new();
+        for line in lines {
+            entries.push(Arc::new(serde_json::from_str(&line?).map_err(StoreError::Line)?));
+        }
+        *self = Self::with_entries(std::mem::take(&mut self.header), entries);
         Ok(Receipt::default())
     }
 

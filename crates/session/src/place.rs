@@ -7,6 +7,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::header::Header;
+use crate::ids::SessionId;
+
+/// Where one session lies.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SessionPlace {
+    /// In a file of its own.
+    File(PathBuf),
+    /// In a database, with others.
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// Its id there.
+        id: SessionId,
+    },
+}
+
+impl SessionPlace {
+    /// The file of a session that has one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Database { .. } => None,
+        }
+    }
+}
 
 /// Ending of a session file.
 pub const EXTENSION: &str = "jsonl";

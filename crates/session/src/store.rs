@@ -41,6 +41,16 @@ pub trait SessionStore: EntryReader + Send {
     /// Nothing was changed.
     fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError>;
 
+    /// Every object of the session after its header, in order, each as the line that it is written as: entries, and objects without
+    /// an id, which are no entries and keep their places.
+    fn lines(&self) -> Lines<'_>;
+
+    /// Writes a new session whole: its header, and objects as [`SessionStore::lines`] gives them. Atomic.
+    ///
+    /// # Errors
+    /// There is a session already, or a line could not be had or written. Nothing was written.
+    fn fill(&mut self, lines: Lines<'_>) -> Result<Receipt, StoreError>;
+
     /// Makes everything appended so far survive the loss of power.
     ///
     /// # Errors
@@ -50,6 +60,9 @@ pub trait SessionStore: EntryReader + Send {
     /// The file or folder where the session lies; `None` for one that is only in memory.
     fn location(&self) -> Option<&Path>;
 }
+
+/// Lines of a session, read one by one.
+pub type Lines<'a> = Box<dyn Iterator<Item = Result<String, StoreError>> + 'a>;
 
 /// What [`SessionStore::open`] found.
 #[derive(Debug, Clone, Default)]
@@ -201,10 +214,28 @@ pub struct ChangeSet {
 }
 
 /// What a write left behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Receipt {
     /// Length of the store after the write, in bytes.
     pub bytes: u64,
+    /// What another process had written meanwhile, and what now is part of the session.
+    pub adopted: Adopted,
+}
+
+/// What another process wrote into a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Adopted {
+    /// Entries that were not known, in the order of the store.
+    pub rows: Vec<IndexRow>,
+    /// Entries that were known and are different now, or gone: whoever holds them reads them again.
+    pub changed: Vec<EntryId>,
+}
+
+impl Adopted {
+    /// Whether nobody else wrote.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.changed.is_empty()
+    }
 }
 
 /// Why a store could not do what it was asked.
@@ -263,6 +294,12 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
+    /// A line that a session cannot be filled with.
+    #[error("a line is no part of a session")]
+    Line(#[source] serde_json::Error),
+    /// A session that has entries cannot be filled.
+    #[error("the session has entries already; nothing was written")]
+    Filled,
     /// An id that is not in the session.
     #[error("entry `{0}` not found")]
     UnknownEntry(EntryId),

@@ -2,7 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use longhand_session::store::{ChangeSet, Opened, Receipt};
+use longhand_session::store::{ChangeSet, Lines, Opened, Receipt};
 use longhand_session::{
     Entry, EntryId, EntryReader, MemoryStore, Message, SessionStore, StoreError,
 };
@@ -84,6 +84,15 @@ impl SessionStore for SharedStore {
 
     fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {
         self.writing("replace")?.store.rewrite(changes)
+    }
+
+    fn lines(&self) -> Lines<'_> {
+        let lines: Vec<_> = self.inner().store.lines().collect();
+        Box::new(lines.into_iter())
+    }
+
+    fn fill(&mut self, lines: Lines<'_>) -> Result<Receipt, StoreError> {
+        self.writing("fill")?.store.fill(lines)
     }
 
     fn sync(&mut self) -> Result<(), StoreError> {

@@ -65,13 +65,12 @@ impl JsonlStore {
         file.is_terminated = true;
         let first_line = file.lines + 1;
         file.lines += entries.len();
-        let receipt = Receipt { bytes: file.bytes };
         if let Some(session) = &mut self.session {
             for (n, (entry, place)) in entries.iter().zip(places).enumerate() {
                 session.add_record(entry.id.clone(), place, first_line + n);
             }
         }
-        Ok(receipt)
+        Ok(self.receipt())
     }
 }
 

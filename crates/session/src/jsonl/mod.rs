@@ -31,7 +31,7 @@ use crate::header::{Header, VERSION};
 use crate::id_source::{IdSource, SystemIds};
 use crate::ids::EntryId;
 use crate::memory_store::refuse_duplicates;
-use crate::store::{ChangeSet, Opened, Receipt, SessionStore, StoreError};
+use crate::store::{ChangeSet, Lines, Opened, Receipt, SessionStore, StoreError};
 use crate::time::{Clock, SystemClock};
 use disk::Token;
 use scan::{Content, Form, Place, Record, Scanned};
@@ -265,7 +265,10 @@ impl SessionStore for JsonlStore {
         let session = self.opened()?;
         refuse_duplicates(entries, |id| session.by_id.contains_key(id))?;
         if entries.is_empty() {
-            return Ok(Receipt { bytes: session.file.as_ref().map_or(0, |file| file.bytes) });
+            return Ok(Receipt {
+                bytes: session.file.as_ref().map_or(0, |file| file.bytes),
+                ..Receipt::default()
+            });
         }
         let needs_new_file = session.file.as_ref().is_none_or(|file| file.pending.is_some());
         if needs_new_file || !self.is_in_its_place()? {
@@ -277,6 +280,18 @@ impl SessionStore for JsonlStore {
     fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {
         self.opened()?;
         self.replace_file(changes)
+    }
+
+    fn lines(&self) -> Lines<'_> {
+        let records = self.session.as_ref().map_or(0, |session| session.records.len());
+        Box::new((0..records).map(|at| self.line_of(at)))
+    }
+
+    fn fill(&mut self, lines: Lines<'_>) -> Result<Receipt, StoreError> {
+        if !self.opened()?.records.is_empty() {
+            return Err(StoreError::Filled);
+        }
+        self.fill_file(lines)
     }
 
     fn sync(&mut self) -> Result<(), StoreError> {

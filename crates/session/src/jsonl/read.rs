@@ -45,6 +45,26 @@ impl EntryReader for JsonlStore {
     }
 }
 
+impl JsonlStore {
+    /// The line of a record, in the form of today. A damaged one is as it lies.
+    pub(super) fn line_of(&self, at: usize) -> Result<String, StoreError> {
+        let missing = || StoreError::Missing { path: self.path.clone() };
+        let session = self.session.as_ref().ok_or_else(missing)?;
+        let (Some(record), Some(file)) = (session.records.get(at), &session.file) else {
+            return Err(missing());
+        };
+        let mut bytes = vec![0; record.place.bytes as usize];
+        file.reader
+            .read_exact_at(&mut bytes, record.place.offset)
+            .map_err(self.io_error("read"))?;
+        let edited = match record.form {
+            Form::Edited => session.edited(at, &bytes, file.version).ok(),
+            Form::Whole | Form::SharedLine => None,
+        };
+        Ok(edited.unwrap_or_else(|| String::from_utf8_lossy(&bytes).trim_end().to_owned()))
+    }
+}
+
 /// How much is read at once where several entries are wanted: a branch mostly lies together.
 const READ_AHEAD_BYTES: u64 = 64 << 10;
 

@@ -10,15 +10,19 @@ use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
+
 use super::disk::Token;
 use super::draft::Draft;
+use super::line::pick;
 use super::scan::{Form, Place, Record};
 use super::{JsonlStore, OnDisk, Pending, Session};
 use crate::entry::Entry;
 use crate::header::{self, Header, VERSION};
 use crate::ids::EntryId;
+use crate::json::typed;
 use crate::memory_store::refuse_duplicates;
-use crate::store::{ChangeSet, Receipt, StoreError};
+use crate::store::{ChangeSet, Lines, Receipt, StoreError};
 use crate::time::Timestamp;
 use crate::title_slot::{SLOT_BYTES, TitleSlot};
 
@@ -43,9 +47,28 @@ impl JsonlStore {
         Ok(self.receipt())
     }
 
-    fn receipt(&self) -> Receipt {
+    /// Writes a session that has nothing yet, with these lines.
+    pub(super) fn fill_file(&mut self, lines: Lines<'_>) -> Result<Receipt, StoreError> {
+        let missing = || StoreError::Missing { path: self.path.clone() };
+        let session = self.session.as_ref().ok_or_else(missing)?;
+        self.refuse_a_changed_file(session)?;
+        let io_error = self.io_error("write the replacement of");
+        let draft = self.draft(session).map_err(self.io_error("create a file beside"))?;
+        let mut writing = Written::new(draft);
+        let changes = ChangeSet::default();
+        writing.slot_and_header(session, &changes, self.now()).map_err(&io_error)?;
+        for line in lines {
+            writing.line(&line?, &io_error)?;
+        }
+        let filled = self.publish(session, &changes, writing)?;
+        self.session = Some(filled);
+        self.new = None;
+        Ok(self.receipt())
+    }
+
+    pub(super) fn receipt(&self) -> Receipt {
         let file = self.session.as_ref().and_then(|session| session.file.as_ref());
-        Receipt { bytes: file.map_or(0, |file| file.bytes) }
+        Receipt { bytes: file.map_or(0, |file| file.bytes), ..Receipt::default() }
     }
 
     /// Checks that nobody wrote the file since. One whose name is gone is still there to be read, and is written anew.
@@ -295,6 +318,19 @@ impl Written {
     fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         let place = self.draft.line(entry.to_line().as_bytes())?;
         self.add(Some(entry.id.clone()), place);
+        Ok(())
+    }
+
+    /// Writes an object that is on a line of its own already.
+    fn line(
+        &mut self,
+        line: &str,
+        io_error: impl Fn(io::Error) -> StoreError,
+    ) -> Result<(), StoreError> {
+        let object: &RawValue = serde_json::from_str(line).map_err(StoreError::Line)?;
+        let [id] = pick(object.get(), ["id"]);
+        let place = self.draft.line(line.as_bytes()).map_err(io_error)?;
+        self.add(id.and_then(typed::<String>).map(EntryId::from), place);
         Ok(())
     }
 
