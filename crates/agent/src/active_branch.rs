@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use imbl::Vector;
 use longhand_session::entry::EntryKind;
 use longhand_session::store::IndexRow;
 use longhand_session::tree::{Tree, UnknownEntry};
@@ -20,7 +21,7 @@ pub(crate) struct ActiveBranch {
     session: SessionId,
     tree: Tree,
     /// As [`Branch::entries`].
-    entries: Vec<Arc<Entry>>,
+    entries: Vector<Arc<Entry>>,
     live: LiveMessages,
     epoch: Epoch,
     generation: Generation,
@@ -34,6 +35,7 @@ impl ActiveBranch {
         entries: Vec<Arc<Entry>>,
         frames: Option<Frames>,
     ) -> Self {
+        let entries = Vector::from(entries);
         let live = LiveMessages::new(frames, &entries);
         let (epoch, generation) = (Epoch::default(), Generation::default());
         Self { session, tree, entries, live, epoch, generation }
@@ -43,7 +45,7 @@ impl ActiveBranch {
         &self.tree
     }
 
-    pub(crate) fn live(&self) -> &[Arc<Message>] {
+    pub(crate) fn live(&self) -> &Vector<Arc<Message>> {
         self.live.messages()
     }
 
@@ -74,20 +76,19 @@ impl ActiveBranch {
 
     /// Takes in entries that follow the leaf, in order.
     pub(crate) fn extend(&mut self, entries: &[Arc<Entry>]) {
-        let from = self.entries.len();
         for entry in entries {
             self.tree.append(IndexRow::from(&**entry));
-            self.entries.push(entry.clone());
+            self.entries.push_back(entry.clone());
         }
         let is_cut = |entry: &Arc<Entry>| {
             matches!(entry.kind, EntryKind::Compaction(_) | EntryKind::ResetBoundary(_))
         };
         if entries.iter().any(is_cut) {
-            self.entries = window::trimmed(std::mem::take(&mut self.entries));
+            self.entries = window::trimmed(&self.entries);
             self.live.rebuild(&self.entries);
             self.epoch.0 += 1;
         } else {
-            self.live.extend(&self.entries, from);
+            self.live.extend(entries, &self.entries);
         }
     }
 
@@ -117,8 +118,8 @@ impl ActiveBranch {
         entries: Vec<Arc<Entry>>,
     ) -> Result<(), UnknownEntry> {
         self.tree.set_leaf(leaf)?;
-        self.live.rebuild(&entries);
-        self.entries = entries;
+        self.entries = entries.into();
+        self.live.rebuild(&self.entries);
         self.epoch.0 += 1;
         self.generation.0 += 1;
         Ok(())
@@ -129,15 +130,15 @@ impl ActiveBranch {
         self.generation.0 += 1;
     }
 
-    /// The branch for others. Linear in what the model sees, by pointers.
+    /// The branch for others.
     pub(crate) fn snapshot(&self) -> Arc<Branch> {
         Arc::new(Branch {
             session: self.session.clone(),
             leaf: self.tree.leaf().cloned(),
             epoch: self.epoch,
             generation: self.generation,
-            entries: self.entries.as_slice().into(),
-            live: self.live().into(),
+            entries: self.entries.clone().into(),
+            live: self.live().clone().into(),
         })
     }
 }

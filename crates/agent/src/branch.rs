@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use longhand_session::{Entry, EntryId, Epoch, Generation, Message, SessionId};
 
+use crate::shared_list::SharedList;
+
 /// The active branch at one moment. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Branch {
@@ -17,9 +19,9 @@ pub struct Branch {
     pub generation: Generation,
     /// The part of the branch that a compaction looks at, root side first: everything from the kept tail of the newest
     /// compaction on, or the whole branch where there is none. Older entries cannot change what a model sees.
-    pub entries: Arc<[Arc<Entry>]>,
+    pub entries: SharedList<Arc<Entry>>,
     /// What the model sees, before conversion to the roles that providers take.
-    pub live: Arc<[Arc<Message>]>,
+    pub live: SharedList<Arc<Message>>,
 }
 
 impl Branch {

@@ -23,6 +23,7 @@ mod owner;
 mod queue;
 pub mod request;
 mod run;
+pub mod shared_list;
 pub mod start;
 pub mod subscription;
 #[cfg(feature = "testing")]

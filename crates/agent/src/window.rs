@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use imbl::Vector;
 use longhand_session::entry::{CompactionEntry, EntryKind};
 use longhand_session::store::{EntryTag, IndexRow};
 use longhand_session::{Entry, EntryId, EntryReader, StoreError};
@@ -27,14 +28,13 @@ pub(crate) fn read(
 }
 
 /// The window of entries that are in memory already.
-pub(crate) fn trimmed(mut entries: Vec<Arc<Entry>>) -> Vec<Arc<Entry>> {
+pub(crate) fn trimmed(entries: &Vector<Arc<Entry>>) -> Vector<Arc<Entry>> {
     let path: Vec<IndexRow> = entries.iter().map(|entry| IndexRow::from(&**entry)).collect();
     let start = newest_cut(&path).map_or(0, |at| match &entries[at].kind {
         EntryKind::Compaction(compaction) => kept_start(&path[..at], compaction),
         _ => at,
     });
-    entries.drain(..start);
-    entries
+    entries.skip(start)
 }
 
 /// The entry that the newest compaction of a window wants to keep, if it is not on the path before it.

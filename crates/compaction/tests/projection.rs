@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use longhand_agent::Branch;
 use longhand_agent::compaction::CompactionResult;
+use longhand_agent::shared_list::SharedList;
 use longhand_compaction::prepare::{Terms, prepare};
 use longhand_compaction::{Options, projection};
 use longhand_session::{ByteEstimate, Entry, Epoch, Generation, SessionId};
@@ -26,7 +27,7 @@ fn branch() -> Branch {
         epoch: Epoch(0),
         generation: Generation(0),
         entries: roles.into_iter().enumerate().map(entry).collect(),
-        live: Arc::from([]),
+        live: SharedList::default(),
     }
 }
 

@@ -6,9 +6,11 @@
 
 mod dangling;
 mod emission;
+mod live;
 mod model_view;
 mod path;
 mod settings;
+mod shown;
 mod source;
 mod transcript;
 
@@ -21,6 +23,7 @@ use crate::json::Json;
 use crate::message::Message;
 use crate::store::{EntryReader, IndexRow, StoreError};
 
+pub use live::{Growth, LiveContext};
 pub use path::{Leaf, working_path};
 
 use source::Source;
@@ -111,8 +114,8 @@ pub fn build(
     let mut context = SessionContext::default();
     match options.view {
         View::Model => {
-            context.messages = model_view::messages(&mut source, options.frames)?;
-            dangling::finish_for_model(&mut context.messages);
+            let said = model_view::messages(&mut source, options.frames)?;
+            context.messages = LiveContext::of(said).into_messages();
         }
         View::Transcript | View::CollapsedTranscript => {
             let (messages, flags) = transcript::messages(&mut source, &settings, options)?;

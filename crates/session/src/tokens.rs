@@ -276,8 +276,12 @@ impl MessageCounts {
     }
 
     /// Tokens of all messages.
-    pub fn count_all(&mut self, messages: &[Arc<Message>], reasoning: EncryptedReasoning) -> u64 {
-        messages.iter().map(|message| self.count(message, reasoning)).sum()
+    pub fn count_all<'a>(
+        &mut self,
+        messages: impl IntoIterator<Item = &'a Arc<Message>>,
+        reasoning: EncryptedReasoning,
+    ) -> u64 {
+        messages.into_iter().map(|message| self.count(message, reasoning)).sum()
     }
 
     fn sweep(&mut self) {

@@ -9,6 +9,7 @@ use longhand_agent::compaction::{
     Trigger,
 };
 use longhand_agent::request::EventStream;
+use longhand_agent::shared_list::SharedList;
 use longhand_agent::{
     Branch, CompactionMethod, ErrorKind, ModelClient, ModelError, Request, StreamEvent,
 };
@@ -135,8 +136,8 @@ pub(crate) fn job(preparation: Preparation, candidates: Vec<Arc<dyn ModelClient>
         leaf: None,
         epoch: Epoch(0),
         generation: Generation(0),
-        entries: Arc::from([]),
-        live: Arc::from([]),
+        entries: SharedList::default(),
+        live: SharedList::default(),
     };
     Job {
         branch: Arc::new(branch),
