@@ -1,8 +1,8 @@
 //! A store that somebody opened already, so that whoever opens it next does not read the session twice.
 
-use std::path::Path;
 use std::sync::Arc;
 
+use longhand_session::place::SessionPlace;
 use longhand_session::store::{ChangeSet, Lines, Opened, Receipt};
 use longhand_session::{Entry, EntryId, EntryReader, SessionStore, StoreError};
 
@@ -54,7 +54,7 @@ impl SessionStore for OpenedStore {
         self.store.sync()
     }
 
-    fn location(&self) -> Option<&Path> {
-        self.store.location()
+    fn place(&self) -> Option<SessionPlace> {
+        self.store.place()
     }
 }

@@ -39,7 +39,7 @@ impl SessionFile {
     /// The store cannot be read, or holds no session.
     pub fn open(mut store: Box<dyn SessionStore>) -> Result<Self, StoreError> {
         let Opened { header, rows, damage, .. } = store.open()?;
-        let file = store.location().map(Path::to_path_buf);
+        let file = store.place().and_then(|place| place.file().map(Path::to_path_buf));
         let metadata = file.as_ref().and_then(|path| fs::metadata(path).ok());
         let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
         Ok(Self {

@@ -23,6 +23,7 @@ pub mod pairing;
 pub mod place;
 pub mod redaction;
 pub mod store;
+mod stored_object;
 pub mod tiktoken;
 pub mod time;
 pub mod title_slot;

@@ -1,18 +1,20 @@
 //! A session that lives only as long as its process.
 //!
 //! Behaves as a file does, without a place: what is appended can be read, refused changes change nothing. Never fails to write.
+//! Objects without an id, which only [`SessionStore::fill`] brings, keep their places between the entries.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::entry::Entry;
 use crate::header::Header;
 use crate::id_source::{IdSource, SystemIds, fresh_entry_id};
 use crate::ids::EntryId;
+use crate::place::SessionPlace;
 use crate::store::{
     ChangeSet, Damage, EntryReader, IndexRow, Lines, Opened, Receipt, SessionStore, StoreError,
 };
+use crate::stored_object;
 
 /// A store in memory.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +23,15 @@ pub struct MemoryStore {
     entries: Vec<Arc<Entry>>,
     by_id: HashMap<EntryId, usize>,
     duplicate_ids: Vec<EntryId>,
+    objects: Vec<Object>,
+}
+
+/// An object without an id: no entry, but part of the session.
+#[derive(Debug, Clone)]
+struct Object {
+    /// How many entries come before it.
+    after_entries: usize,
+    line: String,
 }
 
 impl MemoryStore {
@@ -46,6 +57,19 @@ impl MemoryStore {
     /// All entries, in the order of their arrival.
     pub fn entries(&self) -> &[Arc<Entry>] {
         &self.entries
+    }
+
+    /// Keeps the objects where they are between the entries that stay.
+    fn move_objects(&mut self, removed: &HashSet<&EntryId>) {
+        let mut objects = self.objects.iter_mut().peekable();
+        let mut kept = 0;
+        for (at, entry) in self.entries.iter().enumerate() {
+            while let Some(object) = objects.next_if(|object| object.after_entries <= at) {
+                object.after_entries = kept;
+            }
+            kept += usize::from(!removed.contains(&entry.id));
+        }
+        objects.for_each(|object| object.after_entries = kept);
     }
 
     fn rename(&mut self, at: usize, ids: &dyn IdSource) {
@@ -95,6 +119,7 @@ impl SessionStore for MemoryStore {
             self.entries[at] = Arc::clone(entry);
         }
         let removed: HashSet<&EntryId> = changes.remove.iter().collect();
+        self.move_objects(&removed);
         self.entries.retain(|entry| !removed.contains(&entry.id));
         self.entries.extend(changes.append.iter().cloned());
         self.by_id =
@@ -106,18 +131,30 @@ impl SessionStore for MemoryStore {
     }
 
     fn lines(&self) -> Lines<'_> {
-        Box::new(self.entries.iter().map(|entry| Ok(entry.to_line())))
+        let mut objects = self.objects.iter().peekable();
+        let mut entries = self.entries.iter().enumerate().peekable();
+        Box::new(std::iter::from_fn(move || {
+            let at = entries.peek().map_or(self.entries.len(), |(at, _)| *at);
+            let object = objects.next_if(|object| object.after_entries <= at);
+            let line = object.map(|object| object.line.clone());
+            line.or_else(|| Some(entries.next()?.1.to_line())).map(Ok)
+        }))
     }
 
     fn fill(&mut self, lines: Lines<'_>) -> Result<Receipt, StoreError> {
-        if !self.entries.is_empty() {
+        if !self.entries.is_empty() || !self.objects.is_empty() {
             return Err(StoreError::Filled);
         }
-        let mut entries = Vec::new();
+        let (mut entries, mut objects) = (Vec::new(), Vec::new());
         for line in lines {
-            entries.push(Arc::new(serde_json::from_str(&line?).map_err(StoreError::Line)?));
+            let line = line?;
+            match stored_object::read(&line).map_err(StoreError::Line)? {
+                Some(entry) => entries.push(Arc::new(entry)),
+                None => objects.push(Object { after_entries: entries.len(), line }),
+            }
         }
-        *self = Self::with_entries(std::mem::take(&mut self.header), entries);
+        let filled = Self::with_entries(std::mem::take(&mut self.header), entries);
+        *self = Self { objects, ..filled };
         Ok(Receipt::default())
     }
 
@@ -125,7 +162,7 @@ impl SessionStore for MemoryStore {
         Ok(())
     }
 
-    fn location(&self) -> Option<&Path> {
+    fn place(&self) -> Option<SessionPlace> {
         None
     }
 }

@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::header::Header;
 use crate::ids::SessionId;
 
@@ -32,6 +34,31 @@ impl SessionPlace {
             Self::Database { .. } => None,
         }
     }
+
+    /// The folder for what tools leave behind in the session: beside its file, or with those of the other sessions beside its
+    /// database.
+    pub fn artifact_folder(&self) -> PathBuf {
+        match self {
+            Self::File(path) => artifact_folder(path),
+            Self::Database { path, id } => path.with_extension("artifacts").join(folder_name(id)),
+        }
+    }
+}
+
+/// The longest id that is a folder's name as it is. File systems allow 255 bytes.
+const MAX_NAME_BYTES: usize = 100;
+
+/// A folder's name for an id. Ids of other programs have any form, and none of them may lead to another folder.
+fn folder_name(id: &SessionId) -> String {
+    let id = id.as_str();
+    let is_name = !id.is_empty()
+        && !id.starts_with('.')
+        && id.len() <= MAX_NAME_BYTES
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    if is_name {
+        return id.to_owned();
+    }
+    Sha256::digest(id.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Ending of a session file.

@@ -4,13 +4,14 @@
 //! [`SessionStore::sync`] makes them survive the loss of power. Nothing here knows what a context is.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::entry::{Entry, EntryKind};
 use crate::header::Header;
 use crate::ids::EntryId;
 use crate::message::Message;
+use crate::place::SessionPlace;
 
 /// Reads entries by id.
 pub trait EntryReader {
@@ -57,8 +58,8 @@ pub trait SessionStore: EntryReader + Send {
     /// The device did not confirm.
     fn sync(&mut self) -> Result<(), StoreError>;
 
-    /// The file or folder where the session lies; `None` for one that is only in memory.
-    fn location(&self) -> Option<&Path>;
+    /// Where the session lies; `None` for one that is only in memory.
+    fn place(&self) -> Option<SessionPlace>;
 }
 
 /// Lines of a session, read one by one.

@@ -105,3 +105,25 @@ fn ids_of_the_system_have_the_form_of_the_format() {
     let snowflakes: Vec<u64> = (0..1000).map(|_| ids.snowflake()).collect();
     assert!(snowflakes.is_sorted_by(|a, b| a < b));
 }
+
+#[test]
+fn objects_without_an_id_keep_their_places_between_entries() {
+    let (first, second) = (r#"{"note":1}"#, r#"{"type":"title","id":"t","note":2}"#);
+    let lines = [first, &entry("a", None, "1").to_line(), second, &entry("b", None, "2").to_line()]
+        .map(str::to_owned);
+    let mut store = MemoryStore::new(Header::default());
+    store.fill(Box::new(lines.iter().cloned().map(Ok))).expect("an empty session");
+    let lines_of = |store: &MemoryStore| {
+        store.lines().map(|line| line.expect("memory")).collect::<Vec<String>>()
+    };
+    assert_eq!(lines_of(&store), lines);
+
+    let changes = ChangeSet {
+        remove: vec!["a".into()],
+        append: vec![entry("c", None, "3")],
+        ..ChangeSet::default()
+    };
+    store.rewrite(&changes).expect("known ids");
+    let (b, c) = (entry("b", None, "2").to_line(), entry("c", None, "3").to_line());
+    assert_eq!(lines_of(&store), [first, second, &b, &c]);
+}

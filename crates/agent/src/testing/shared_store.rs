@@ -1,7 +1,8 @@
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use longhand_session::place::SessionPlace;
 use longhand_session::store::{ChangeSet, Lines, Opened, Receipt};
 use longhand_session::{
     Entry, EntryId, EntryReader, MemoryStore, Message, SessionStore, StoreError,
@@ -100,7 +101,7 @@ impl SessionStore for SharedStore {
         Ok(())
     }
 
-    fn location(&self) -> Option<&Path> {
+    fn place(&self) -> Option<SessionPlace> {
         None
     }
 }

@@ -140,7 +140,7 @@ impl CodingAgent {
         notices.extend(context.iter().flat_map(|context| context.notices.iter().cloned()));
         let system_prompt = self.system_prompt(&request, &directory, &tools, context.as_ref());
 
-        let file = store.location().map(Path::to_path_buf);
+        let file = store.place().and_then(|place| place.file().map(Path::to_path_buf));
         let mut config = SessionConfig::new(Box::new(store), client.clone());
         config.system = system_prompt.segments().to_vec();
         config.tools = tools;

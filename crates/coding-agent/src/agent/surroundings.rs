@@ -7,7 +7,7 @@ use std::time::Duration;
 use longhand_agent::{ModelClient, Tool, ToolSpec};
 use longhand_compaction::Preparer;
 use longhand_maintenance::{Maintainer, Wiring};
-use longhand_session::{ByteEstimate, SessionStore, place};
+use longhand_session::{ByteEstimate, SessionStore};
 use tokio::sync::watch;
 
 use super::CodingAgent;
@@ -35,8 +35,8 @@ impl CodingAgent {
         let mut context = ToolContext::new(workspace);
         context.prompts = self.prompts.clone();
         context.vision = receiver;
-        if let Some(file) = store.location() {
-            context.outputs = Arc::new(OutputFolder::new(place::artifact_folder(file)));
+        if let Some(place) = store.place() {
+            context.outputs = Arc::new(OutputFolder::new(place.artifact_folder()));
         }
         let settings = self.settings();
         let options = &mut context.options;

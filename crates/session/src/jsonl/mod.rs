@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use disk::{Disk, SystemDisk};
@@ -31,6 +31,7 @@ use crate::header::{Header, VERSION};
 use crate::id_source::{IdSource, SystemIds};
 use crate::ids::EntryId;
 use crate::memory_store::refuse_duplicates;
+use crate::place::SessionPlace;
 use crate::store::{ChangeSet, Lines, Opened, Receipt, SessionStore, StoreError};
 use crate::time::{Clock, SystemClock};
 use disk::Token;
@@ -301,7 +302,7 @@ impl SessionStore for JsonlStore {
         self.disk.sync(&file.reader).map_err(self.io_error("sync"))
     }
 
-    fn location(&self) -> Option<&Path> {
-        Some(&self.path)
+    fn place(&self) -> Option<SessionPlace> {
+        Some(SessionPlace::File(self.path.clone()))
     }
 }
