@@ -72,17 +72,18 @@ impl Growing {
 
     fn path(&self) -> Vec<IndexRow> {
         let path = self.tree.active_path();
-        path.iter().map(|id| self.tree.row(id).unwrap().clone()).collect()
+        path.iter().map(|id| self.tree.row(id).expect("on the path").clone()).collect()
     }
 
     fn rebuilt(&self) -> LiveContext {
-        LiveContext::rebuild(&self.path(), &self.store, &RebuildOptions::default()).unwrap()
+        LiveContext::rebuild(&self.path(), &self.store, &RebuildOptions::default())
+            .expect("a store in memory reads")
     }
 
     fn move_leaf(&mut self, to: prop::sample::Index) {
         let ids: Vec<EntryId> = self.store.entries().iter().map(|entry| entry.id.clone()).collect();
         if !ids.is_empty() {
-            self.tree.set_leaf(Some(&ids[to.index(ids.len())])).unwrap();
+            self.tree.set_leaf(Some(&ids[to.index(ids.len())])).expect("it is there");
             self.live = self.rebuilt();
         }
     }
@@ -96,8 +97,8 @@ impl Growing {
         body["id"] = json!(format!("{:08x}", self.store.entries().len()));
         body["parentId"] = json!(self.tree.leaf());
         body["timestamp"] = json!("2026-03-01T10:00:00.000Z");
-        let entry: Arc<Entry> = Arc::new(serde_json::from_value(body).unwrap());
-        self.store.append(&[Arc::clone(&entry)]).unwrap();
+        let entry: Arc<Entry> = Arc::new(serde_json::from_value(body).expect("an entry"));
+        self.store.append(&[Arc::clone(&entry)]).expect("a new id");
         self.tree.append(IndexRow::from(&*entry));
         if self.live.append(&entry) == Growth::NeedsRebuild {
             self.rebuilds += 1;
