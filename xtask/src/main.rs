@@ -1,5 +1,6 @@
 //! What a maintainer runs: `cargo xtask <task>`.
 
+mod crash;
 mod gen_session;
 mod vectors;
 
@@ -12,11 +13,18 @@ enum Task {
     Vectors(vectors::Arguments),
     /// Write a session file of a given size
     GenSession(gen_session::Arguments),
+    /// Kill writers of a session at random moments and look what is lost
+    Crash(crash::Arguments),
+    /// One writer of the crash test
+    #[command(hide = true)]
+    CrashWriter(crash::writer::Arguments),
 }
 
 fn main() -> anyhow::Result<()> {
     match Task::parse() {
         Task::Vectors(arguments) => vectors::run(&arguments),
         Task::GenSession(arguments) => gen_session::run(&arguments),
+        Task::Crash(arguments) => crash::run(&arguments),
+        Task::CrashWriter(arguments) => crash::writer::run(&arguments),
     }
 }
