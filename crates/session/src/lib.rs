@@ -4,7 +4,10 @@ pub mod archive;
 pub mod block;
 pub mod context;
 pub mod counter;
+#[cfg(feature = "sqlite")]
+mod damaged_line;
 pub mod data_url;
+pub mod database_error;
 pub mod digits;
 pub mod entry;
 pub mod file_lists;
@@ -22,6 +25,8 @@ pub mod model;
 pub mod pairing;
 pub mod place;
 pub mod redaction;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 pub mod store;
 mod stored_object;
 pub mod tiktoken;
@@ -32,6 +37,7 @@ pub mod tree;
 pub mod usage;
 
 pub use counter::{ByteEstimate, Fragment, TokenCounter};
+pub use database_error::DatabaseError;
 pub use entry::{Entry, EntryKind};
 pub use file_lists::{FileLists, FileOperations};
 pub use header::Header;
@@ -42,6 +48,8 @@ pub use jsonl::JsonlStore;
 pub use memory_store::MemoryStore;
 pub use message::{AssistantMessage, Block, Content, Message};
 pub use model::{Api, Model, ModelRef};
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
 pub use store::{EntryReader, SessionStore, StoreError};
 pub use tree::Tree;
 pub use usage::Usage;

@@ -24,6 +24,8 @@ pub struct MemoryStore {
     by_id: HashMap<EntryId, usize>,
     duplicate_ids: Vec<EntryId>,
     objects: Vec<Object>,
+    /// Lines of entries that would be written otherwise than they came.
+    as_they_came: HashMap<EntryId, String>,
 }
 
 /// An object without an id: no entry, but part of the session.
@@ -57,6 +59,10 @@ impl MemoryStore {
     /// All entries, in the order of their arrival.
     pub fn entries(&self) -> &[Arc<Entry>] {
         &self.entries
+    }
+
+    fn line_of(&self, entry: &Entry) -> String {
+        self.as_they_came.get(&entry.id).cloned().unwrap_or_else(|| entry.to_line())
     }
 
     /// Keeps the objects where they are between the entries that stay.
@@ -116,16 +122,20 @@ impl SessionStore for MemoryStore {
         refuse_duplicates(&changes.append, |id| self.by_id.contains_key(id))?;
         for entry in &changes.replace {
             let at = self.index(&entry.id)?;
+            self.as_they_came.remove(&entry.id);
             self.entries[at] = Arc::clone(entry);
         }
         let removed: HashSet<&EntryId> = changes.remove.iter().collect();
         self.move_objects(&removed);
+        self.as_they_came.retain(|id, _| !removed.contains(id));
         self.entries.retain(|entry| !removed.contains(&entry.id));
         self.entries.extend(changes.append.iter().cloned());
         self.by_id =
             self.entries.iter().enumerate().map(|(at, entry)| (entry.id.clone(), at)).collect();
         if let Some(header) = &changes.header {
-            self.header = header.clone();
+            // A session never goes back to an older version.
+            let version = header.version.max(self.header.version);
+            self.header = Header { version, ..header.clone() };
         }
         Ok(Receipt::default())
     }
@@ -137,7 +147,7 @@ impl SessionStore for MemoryStore {
             let at = entries.peek().map_or(self.entries.len(), |(at, _)| *at);
             let object = objects.next_if(|object| object.after_entries <= at);
             let line = object.map(|object| object.line.clone());
-            line.or_else(|| Some(entries.next()?.1.to_line())).map(Ok)
+            line.or_else(|| Some(self.line_of(entries.next()?.1))).map(Ok)
         }))
     }
 
@@ -146,15 +156,22 @@ impl SessionStore for MemoryStore {
             return Err(StoreError::Filled);
         }
         let (mut entries, mut objects) = (Vec::new(), Vec::new());
+        let mut as_they_came = HashMap::new();
         for line in lines {
             let line = line?;
             match stored_object::read(&line).map_err(StoreError::Line)? {
-                Some(entry) => entries.push(Arc::new(entry)),
+                Some(entry) => {
+                    as_they_came.remove(&entry.id);
+                    if entry.to_line() != line {
+                        as_they_came.insert(entry.id.clone(), line);
+                    }
+                    entries.push(Arc::new(entry));
+                }
                 None => objects.push(Object { after_entries: entries.len(), line }),
             }
         }
         let filled = Self::with_entries(std::mem::take(&mut self.header), entries);
-        *self = Self { objects, ..filled };
+        *self = Self { objects, as_they_came, ..filled };
         Ok(Receipt::default())
     }
 

@@ -7,6 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::database_error::DatabaseError;
 use crate::entry::{Entry, EntryKind};
 use crate::header::Header;
 use crate::ids::EntryId;
@@ -301,6 +302,9 @@ pub enum StoreError {
     /// A session that has entries cannot be filled.
     #[error("the session has entries already; nothing was written")]
     Filled,
+    /// A database of sessions cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// An id that is not in the session.
     #[error("entry `{0}` not found")]
     UnknownEntry(EntryId),

@@ -10,19 +10,16 @@ use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
-
 use super::disk::Token;
 use super::draft::Draft;
-use super::line::pick;
 use super::scan::{Form, Place, Record};
 use super::{JsonlStore, OnDisk, Pending, Session};
 use crate::entry::Entry;
 use crate::header::{self, Header, VERSION};
 use crate::ids::EntryId;
-use crate::json::typed;
 use crate::memory_store::refuse_duplicates;
 use crate::store::{ChangeSet, Lines, Receipt, StoreError};
+use crate::stored_object;
 use crate::time::Timestamp;
 use crate::title_slot::{SLOT_BYTES, TitleSlot};
 
@@ -327,10 +324,9 @@ impl Written {
         line: &str,
         io_error: impl Fn(io::Error) -> StoreError,
     ) -> Result<(), StoreError> {
-        let object: &RawValue = serde_json::from_str(line).map_err(StoreError::Line)?;
-        let [id] = pick(object.get(), ["id"]);
+        let id = stored_object::id(line).map_err(StoreError::Line)?;
         let place = self.draft.line(line.as_bytes()).map_err(io_error)?;
-        self.add(id.and_then(typed::<String>).map(EntryId::from), place);
+        self.add(id, place);
         Ok(())
     }
 
