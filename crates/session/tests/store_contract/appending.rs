@@ -65,7 +65,7 @@ fn an_append_of_nothing_is_no_failure(kind: Kind) {
 fn a_long_text_with_odd_characters_survives(kind: Kind) {
     let text = "zwei \u{1F642} \"\\ \0 \u{2028} \r\n\t \u{7f}".repeat(20_000);
     let long = entry("a", None, &text);
-    assert_eq!(Session::with(kind, &[long.clone()]).observe().entries, [long]);
+    assert_eq!(Session::with(kind, std::slice::from_ref(&long)).observe().entries, [long]);
 }
 
 fn a_receipt_tells_the_length(kind: Kind) {

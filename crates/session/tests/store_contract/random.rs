@@ -11,7 +11,7 @@ use crate::{KINDS, Session, entry, header};
 #[derive(Debug, Clone)]
 enum Step {
     Append(Vec<Arc<Entry>>),
-    Rewrite(ChangeSet),
+    Rewrite(Box<ChangeSet>),
     Reopen,
 }
 
@@ -32,7 +32,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     let rewrite = (any_entries(2), removed, any_entries(2), title).prop_map(
         |(replace, remove, append, title)| {
             let header = title.map(|title| Header { title, ..header() });
-            Step::Rewrite(ChangeSet { replace, remove, append, header })
+            Step::Rewrite(Box::new(ChangeSet { replace, remove, append, header }))
         },
     );
     prop_oneof![
