@@ -52,57 +52,63 @@ CREATE TABLE removed (
     PRIMARY KEY (session, rewrite, line)
 ) STRICT, WITHOUT ROWID;
 
--- What can be searched: words of user and model, and summaries. The search index keeps no second copy of them.
+-- What can be searched: words of user and model, and summaries. The search indexes keep no second copy of them.
 CREATE VIEW passages (line, body) AS
-SELECT line, CASE
-    WHEN NOT json_valid(text) THEN NULL
-    WHEN type = 'message' AND detail IN ('user', 'assistant') THEN
-        CASE json_type(text, '$.message.content')
-            WHEN 'text' THEN text ->> '$.message.content'
-            WHEN 'array' THEN (
-                SELECT group_concat(block.value ->> '$.text', char(10))
-                FROM json_each(text, '$.message.content') AS block
-                WHERE block.type = 'object' AND block.value ->> '$.type' = 'text'
-            )
-        END
-    WHEN type IN ('compaction', 'branch_summary') AND json_type(text, '$.summary') = 'text' THEN text ->> '$.summary'
-END
-FROM lines;
+SELECT line, body FROM (
+    SELECT line, CASE
+        WHEN NOT is_whole THEN NULL
+        WHEN type = 'message' AND detail IN ('user', 'assistant') THEN
+            CASE json_type(text, '$.message.content')
+                WHEN 'text' THEN text ->> '$.message.content'
+                WHEN 'array' THEN (
+                    SELECT group_concat(block.value ->> '$.text', char(10))
+                    FROM json_each(lines.text, '$.message.content') AS block
+                    WHERE block.type = 'object' AND block.value ->> '$.type' = 'text'
+                )
+            END
+        WHEN type IN ('compaction', 'branch_summary') AND json_type(text, '$.summary') = 'text'
+            THEN text ->> '$.summary'
+    END AS body
+    FROM lines
+)
+WHERE body IS NOT NULL;
 
 CREATE VIRTUAL TABLE passage_search USING fts5(
     body, content = 'passages', content_rowid = 'line', tokenize = 'unicode61 remove_diacritics 2'
 );
 
 CREATE TRIGGER line_is_added AFTER INSERT ON lines BEGIN
-    INSERT INTO passage_search (rowid, body)
-        SELECT line, body FROM passages WHERE line = new.line AND body IS NOT NULL;
+    INSERT INTO passage_search (rowid, body) SELECT line, body FROM passages WHERE line = new.line;
 END;
 CREATE TRIGGER line_goes BEFORE DELETE ON lines BEGIN
     INSERT INTO passage_search (passage_search, rowid, body)
-        SELECT 'delete', line, body FROM passages WHERE line = old.line AND body IS NOT NULL;
+        SELECT 'delete', line, body FROM passages WHERE line = old.line;
 END;
 CREATE TRIGGER line_changes BEFORE UPDATE OF text, type, detail ON lines BEGIN
     INSERT INTO passage_search (passage_search, rowid, body)
-        SELECT 'delete', line, body FROM passages WHERE line = old.line AND body IS NOT NULL;
+        SELECT 'delete', line, body FROM passages WHERE line = old.line;
 END;
 CREATE TRIGGER line_has_changed AFTER UPDATE OF text, type, detail ON lines BEGIN
-    INSERT INTO passage_search (rowid, body)
-        SELECT line, body FROM passages WHERE line = new.line AND body IS NOT NULL;
+    INSERT INTO passage_search (rowid, body) SELECT line, body FROM passages WHERE line = new.line;
 END;
+
+CREATE VIEW titles (session, title) AS SELECT session, title FROM sessions WHERE title IS NOT NULL;
 
 CREATE VIRTUAL TABLE title_search USING fts5(
-    title, content = 'sessions', content_rowid = 'session', tokenize = 'unicode61 remove_diacritics 2'
+    title, content = 'titles', content_rowid = 'session', tokenize = 'unicode61 remove_diacritics 2'
 );
 
-CREATE TRIGGER title_is_added AFTER INSERT ON sessions WHEN new.title IS NOT NULL BEGIN
-    INSERT INTO title_search (rowid, title) VALUES (new.session, new.title);
+CREATE TRIGGER title_is_added AFTER INSERT ON sessions BEGIN
+    INSERT INTO title_search (rowid, title) SELECT session, title FROM titles WHERE session = new.session;
 END;
-CREATE TRIGGER title_goes BEFORE DELETE ON sessions WHEN old.title IS NOT NULL BEGIN
-    INSERT INTO title_search (title_search, rowid, title) VALUES ('delete', old.session, old.title);
+CREATE TRIGGER title_goes BEFORE DELETE ON sessions BEGIN
+    INSERT INTO title_search (title_search, rowid, title)
+        SELECT 'delete', session, title FROM titles WHERE session = old.session;
 END;
-CREATE TRIGGER title_changes BEFORE UPDATE OF title ON sessions WHEN old.title IS NOT NULL BEGIN
-    INSERT INTO title_search (title_search, rowid, title) VALUES ('delete', old.session, old.title);
+CREATE TRIGGER title_changes BEFORE UPDATE OF title ON sessions BEGIN
+    INSERT INTO title_search (title_search, rowid, title)
+        SELECT 'delete', session, title FROM titles WHERE session = old.session;
 END;
-CREATE TRIGGER title_has_changed AFTER UPDATE OF title ON sessions WHEN new.title IS NOT NULL BEGIN
-    INSERT INTO title_search (rowid, title) VALUES (new.session, new.title);
+CREATE TRIGGER title_has_changed AFTER UPDATE OF title ON sessions BEGIN
+    INSERT INTO title_search (rowid, title) SELECT session, title FROM titles WHERE session = new.session;
 END;
