@@ -3,8 +3,8 @@
 pub mod archive;
 pub mod block;
 pub mod context;
+pub mod conversion;
 pub mod counter;
-#[cfg(feature = "sqlite")]
 mod damaged_line;
 pub mod data_url;
 pub mod database_error;

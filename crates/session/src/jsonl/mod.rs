@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use disk::{Disk, SystemDisk};
-pub(crate) use line::pick;
+pub(crate) use line::{pick, usual};
 
 use crate::entry::Entry;
 use crate::header::{Header, VERSION};

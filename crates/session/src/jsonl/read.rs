@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::migration::{self, Target};
 use super::scan::{Form, Place};
 use super::{JsonlStore, Session, line};
-use crate::entry::{Entry, EntryKind, OtherEntry, PlainEntry};
+use crate::damaged_line;
+use crate::entry::Entry;
 use crate::ids::EntryId;
 use crate::store::{EntryReader, StoreError};
-use crate::time::Timestamp;
 
 impl EntryReader for JsonlStore {
     fn read(&self, ids: &[EntryId]) -> Result<Vec<Arc<Entry>>, StoreError> {
@@ -36,7 +36,10 @@ impl EntryReader for JsonlStore {
             let mut entry = session.entry(at, bytes, file.version).unwrap_or_else(|error| {
                 let (path, line) = (self.path.display(), record.line);
                 tracing::warn!("`{path}`, line {line}: the entry cannot be read: {error}");
-                stand_in(id, bytes)
+                // A line that looked whole when the file was opened.
+                let parent_id = line::usual(bytes).and_then(|names| names.parent_id);
+                let parent_id = parent_id.as_deref().map(EntryId::from);
+                damaged_line::stand_in(id.clone(), parent_id, &String::from_utf8_lossy(bytes))
             });
             entry.id = id.clone();
             entries.push(Arc::new(entry));
@@ -117,20 +120,5 @@ impl Session {
             Form::Whole | Form::SharedLine => serde_json::from_str(&String::from_utf8_lossy(bytes)),
             Form::Edited => serde_json::from_str(&self.edited(at, bytes, version)?),
         }
-    }
-}
-
-/// What stands in the place of a damaged line that looked whole when the file was opened: an entry of no known type, with the
-/// text. It keeps the branch together, and no model sees it.
-fn stand_in(id: &EntryId, bytes: &[u8]) -> Entry {
-    let parent_id = line::usual(bytes).and_then(|names| names.parent_id);
-    let mut members = PlainEntry::default();
-    let text = String::from_utf8_lossy(bytes);
-    members.extra.insert("text", serde_json::Value::from(text).into());
-    Entry {
-        id: id.clone(),
-        parent_id: parent_id.as_deref().map(EntryId::from),
-        timestamp: Timestamp::default(),
-        kind: EntryKind::Other(OtherEntry { type_name: "damaged".to_owned(), members }),
     }
 }
