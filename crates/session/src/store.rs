@@ -273,6 +273,14 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// Another session is in the place of this one. Nothing was written there.
+    #[error("another session is in `{}` now; the entries of this one are in `{}`", path.display(), rescued.display())]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+        /// Where the entries of this session were saved.
+        rescued: PathBuf,
+    },
     /// Another process holds the session.
     #[error("another process is writing `{}`", path.display())]
     Locked {

@@ -72,6 +72,7 @@ const TAIL_BYTES: u64 = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) identity: Identity,
+    /// When the file was written; `None` where it has grown since.
     modified: Option<SystemTime>,
     tail_hash: u64,
 }
@@ -94,32 +95,67 @@ impl Identity {
         }
     }
 
+    /// Whether it is the same file, which only has grown.
+    pub(crate) fn is_longer_than(self, before: &Self) -> bool {
+        (self.device, self.inode) == (before.device, before.inode) && self.bytes > before.bytes
+    }
+
     fn of(metadata: &fs::Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino(), bytes: metadata.len() }
     }
 }
 
 impl Token {
-    pub(crate) fn of(file: &File) -> io::Result<Self> {
+    /// The token of a file that is `bytes` long; `None` where it is shorter now. What came after is not part of it.
+    pub(crate) fn of(file: &File, bytes: u64) -> io::Result<Option<Self>> {
         let metadata = file.metadata()?;
-        let tail_start = metadata.len().saturating_sub(TAIL_BYTES);
-        let mut tail = vec![0; (metadata.len() - tail_start) as usize];
-        file.read_exact_at(&mut tail, tail_start)?;
-        let mut hasher = DefaultHasher::new();
-        tail.hash(&mut hasher);
+        if metadata.len() < bytes {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            identity: Identity { bytes, ..Identity::of(&metadata) },
+            // A file that has grown is not what it was at that time.
+            modified: Some(metadata.modified()?).filter(|_| metadata.len() == bytes),
+            tail_hash: tail_hash(file, bytes)?,
+        }))
+    }
+
+    /// The token of a whole file.
+    pub(crate) fn whole(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
         Ok(Self {
             identity: Identity::of(&metadata),
-            modified: metadata.modified().ok(),
-            tail_hash: hasher.finish(),
+            modified: Some(metadata.modified()?),
+            tail_hash: tail_hash(file, metadata.len())?,
         })
+    }
+
+    /// Whether the file was no longer than what the token is of.
+    pub(crate) fn is_of_the_whole_file(&self) -> bool {
+        self.modified.is_some()
+    }
+
+    /// Whether a file that has grown begins with what it was.
+    pub(crate) fn fits_start(&self, file: &File) -> io::Result<bool> {
+        Ok(tail_hash(file, self.identity.bytes)? == self.tail_hash)
     }
 
     /// The token of the file at a path; `None` where there is none.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         match File::open(path) {
-            Ok(file) => Self::of(&file).map(Some),
+            Ok(file) => Self::whole(&file).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+/// A hash of the last bytes before `end`.
+fn tail_hash(file: &File, end: u64) -> io::Result<u64> {
+    let start = end.saturating_sub(TAIL_BYTES);
+    let mut tail = vec![0; (end - start) as usize];
+    file.read_exact_at(&mut tail, start)?;
+    let mut hasher = DefaultHasher::new();
+    tail.hash(&mut hasher);
+    Ok(hasher.finish())
 }

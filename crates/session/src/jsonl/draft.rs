@@ -107,7 +107,7 @@ impl Draft {
     pub(crate) fn finish(&mut self) -> io::Result<Token> {
         self.flush()?;
         self.disk.sync(&self.file)?;
-        Token::of(&self.file)
+        Token::whole(&self.file)
     }
 
     /// Gives the file its name, and hands it over.

@@ -5,12 +5,14 @@
 //! byte for byte. A file that is only read is never written.
 //!
 //! Files of older versions, and damaged ones, are as usable as any: the first append rewrites them, after the original was kept
-//! beside. A file that another process changed meanwhile is refused ([`StoreError::Conflict`]); the two are not joined.
+//! beside. Several processes may write one session: each writes under a lock and takes in first what the others wrote.
 
 mod append;
+mod catch_up;
 mod disk;
 mod draft;
 mod line;
+mod lock;
 mod migration;
 mod read;
 mod rewrite;
@@ -18,8 +20,9 @@ mod scan;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,9 +35,11 @@ use crate::id_source::{IdSource, SystemIds};
 use crate::ids::EntryId;
 use crate::memory_store::refuse_duplicates;
 use crate::place::SessionPlace;
-use crate::store::{ChangeSet, Lines, Opened, Receipt, SessionStore, StoreError};
+use crate::store::{Adopted, ChangeSet, Lines, Opened, Receipt, SessionStore, StoreError};
 use crate::time::{Clock, SystemClock};
+use catch_up::{Found, Looking, MAX_LOOKS};
 use disk::Token;
+use lock::{Held, Lock, LockError};
 use scan::{Content, Form, Place, Record, Scanned};
 
 /// A session in a file.
@@ -63,6 +68,9 @@ pub struct JsonlStore {
     ids: Arc<dyn IdSource>,
     clock: Arc<dyn Clock>,
     disk: Arc<dyn Disk>,
+    lock: Option<Lock>,
+    /// What other processes wrote and no receipt has told yet.
+    unreported: Adopted,
 }
 
 impl fmt::Debug for JsonlStore {
@@ -76,6 +84,8 @@ struct Session {
     header: Header,
     records: Vec<Record>,
     by_id: HashMap<EntryId, usize>,
+    /// Entries that are not in the file, because another process replaced it without them. They go out with the next write.
+    carried: Vec<(EntryId, String)>,
     /// `None` until the first write of a new session.
     file: Option<OnDisk>,
 }
@@ -119,6 +129,8 @@ impl JsonlStore {
             ids: Arc::new(SystemIds::default()),
             clock: Arc::new(SystemClock),
             disk: Arc::new(SystemDisk),
+            lock: None,
+            unreported: Adopted::default(),
         }
     }
 
@@ -158,13 +170,32 @@ impl JsonlStore {
         self.session.as_mut().ok_or_else(|| StoreError::Missing { path: self.path.clone() })
     }
 
+    /// The right to write. The folder of a new session is made for it.
+    fn held(&mut self) -> Result<Held, StoreError> {
+        let file = self.file_path();
+        if let Some(folder) = file.parent() {
+            // Sessions are private, and so are their names.
+            let mut builder = fs::DirBuilder::new();
+            builder
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)
+                .map_err(self.io_error("make a folder for"))?;
+        }
+        let lock = self.lock.get_or_insert_with(|| Lock::of(&file));
+        lock.acquire().map_err(|error| match error {
+            LockError::Held => StoreError::Locked { path: self.path.clone() },
+            LockError::Io(source) => self.io_error("lock")(source),
+        })
+    }
+
     fn scan(&self) -> Result<Option<(File, Content)>, StoreError> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.io_error("open")(error)),
         };
-        let content = scan::scan(&file, &*self.ids).map_err(self.io_error("read"))?;
+        let content = scan::scan(&file).map_err(self.io_error("read"))?;
         Ok(Some((file, content)))
     }
 
@@ -184,6 +215,7 @@ impl JsonlStore {
             header: header.clone(),
             records: Vec::new(),
             by_id: HashMap::new(),
+            carried: Vec::new(),
             file: None,
         });
         Ok(Opened { header, ..Opened::default() })
@@ -191,20 +223,24 @@ impl JsonlStore {
 
     fn open_existing(&mut self) -> Result<Opened, StoreError> {
         let path = || self.path.clone();
-        let (reader, scanned) = match self.scan()? {
-            Some((file, Content::Session(scanned))) => (file, *scanned),
-            Some((_, Content::Foreign)) => return Err(StoreError::NotASession { path: path() }),
-            Some((_, Content::Nothing)) | None => {
-                return Err(StoreError::Missing { path: path() });
-            }
-        };
-        let token = Token::of(&reader).map_err(self.io_error("read"))?;
-        if token.identity.bytes != scanned.bytes {
-            return Err(StoreError::Conflict { path: path() });
+        // A line that another process is writing at this moment looks torn; the next look finds it whole.
+        for _ in 0..MAX_LOOKS {
+            let (reader, scanned) = match self.scan()? {
+                Some((file, Content::Session(scanned))) => (file, *scanned),
+                Some((_, Content::Foreign)) => {
+                    return Err(StoreError::NotASession { path: path() });
+                }
+                Some((_, Content::Nothing)) | None => {
+                    return Err(StoreError::Missing { path: path() });
+                }
+            };
+            let token = Token::of(&reader, scanned.bytes).map_err(self.io_error("read"))?;
+            let Some(token) = token.filter(|token| scanned.fits(token)) else { continue };
+            let (session, opened) = Session::read(scanned, reader, token);
+            self.session = Some(session);
+            return Ok(opened);
         }
-        let (session, opened) = Session::read(scanned, reader, token);
-        self.session = Some(session);
-        Ok(opened)
+        Err(StoreError::Conflict { path: path() })
     }
 }
 
@@ -239,6 +275,7 @@ impl Session {
             header: scanned.header,
             records: scanned.records,
             by_id: scanned.by_id,
+            carried: Vec::new(),
             file: Some(file),
         };
         (session, opened)
@@ -271,16 +308,26 @@ impl SessionStore for JsonlStore {
                 ..Receipt::default()
             });
         }
+        let _held = self.held()?;
+        let place = self.catch_up(Looking::AtItsEnd, entries)?;
+        let session = self.opened()?;
+        refuse_duplicates(entries, |id| session.by_id.contains_key(id))?;
         let needs_new_file = session.file.as_ref().is_none_or(|file| file.pending.is_some());
-        if needs_new_file || !self.is_in_its_place()? {
-            return self.rewrite(&ChangeSet { append: entries.to_vec(), ..ChangeSet::default() });
+        if needs_new_file || place == Found::Gone {
+            let append = entries.to_vec();
+            self.replace_file(&ChangeSet { append, ..ChangeSet::default() })?;
+        } else {
+            self.append_lines(entries)?;
         }
-        self.append_lines(entries)
+        Ok(self.receipt())
     }
 
     fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {
         self.opened()?;
-        self.replace_file(changes)
+        let _held = self.held()?;
+        self.catch_up(Looking::AtAll, &changes.append)?;
+        self.replace_file(changes)?;
+        Ok(self.receipt())
     }
 
     fn lines(&self) -> Lines<'_> {
@@ -292,7 +339,9 @@ impl SessionStore for JsonlStore {
         if !self.opened()?.records.is_empty() {
             return Err(StoreError::Filled);
         }
-        self.fill_file(lines)
+        let _held = self.held()?;
+        self.fill_file(lines)?;
+        Ok(self.receipt())
     }
 
     fn sync(&mut self) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,11 +25,10 @@ use crate::title_slot::{SLOT_BYTES, TitleSlot};
 
 impl JsonlStore {
     /// Writes the session with `changes`, and what was pending, as a new file.
-    pub(super) fn replace_file(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {
+    pub(super) fn replace_file(&mut self, changes: &ChangeSet) -> Result<(), StoreError> {
         let missing = || StoreError::Missing { path: self.path.clone() };
         let session = self.session.as_ref().ok_or_else(missing)?;
         refuse_unknown(session, changes)?;
-        self.refuse_a_changed_file(session)?;
         if let Some(header) = new_title(session, changes) {
             return self.write_title(header);
         }
@@ -41,11 +40,11 @@ impl JsonlStore {
         let replaced = self.publish(session, changes, written)?;
         self.session = Some(replaced);
         self.new = None;
-        Ok(self.receipt())
+        Ok(())
     }
 
     /// Writes a session that has nothing yet, with these lines.
-    pub(super) fn fill_file(&mut self, lines: Lines<'_>) -> Result<Receipt, StoreError> {
+    pub(super) fn fill_file(&mut self, lines: Lines<'_>) -> Result<(), StoreError> {
         let missing = || StoreError::Missing { path: self.path.clone() };
         let session = self.session.as_ref().ok_or_else(missing)?;
         self.refuse_a_changed_file(session)?;
@@ -60,12 +59,14 @@ impl JsonlStore {
         let filled = self.publish(session, &changes, writing)?;
         self.session = Some(filled);
         self.new = None;
-        Ok(self.receipt())
+        Ok(())
     }
 
-    pub(super) fn receipt(&self) -> Receipt {
+    /// What a write left behind, and what others wrote before it, told once.
+    pub(super) fn receipt(&mut self) -> Receipt {
         let file = self.session.as_ref().and_then(|session| session.file.as_ref());
-        Receipt { bytes: file.map_or(0, |file| file.bytes), ..Receipt::default() }
+        let bytes = file.map_or(0, |file| file.bytes);
+        Receipt { bytes, adopted: std::mem::take(&mut self.unreported) }
     }
 
     /// Checks that nobody wrote the file since. One whose name is gone is still there to be read, and is written anew.
@@ -80,10 +81,6 @@ impl JsonlStore {
     }
 
     fn draft(&self, session: &Session) -> io::Result<Draft> {
-        if let Some(folder) = self.path.parent() {
-            // Sessions are private, and so are their names.
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
         let id = self.ids.snowflake();
         let path = self.beside(|name| format!(".{name}.{id:016x}.tmp"));
         let replaced = session.file.as_ref().map(|file| &file.reader);
@@ -91,12 +88,12 @@ impl JsonlStore {
     }
 
     /// The file itself, where the path is a link to it: a link is kept.
-    fn file_path(&self) -> PathBuf {
+    pub(super) fn file_path(&self) -> PathBuf {
         fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }
 
     /// A path in the folder of the file, from the file's name.
-    fn beside(&self, name: impl FnOnce(&str) -> String) -> PathBuf {
+    pub(super) fn beside(&self, name: impl FnOnce(&str) -> String) -> PathBuf {
         let file = self.file_path();
         let own = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         file.with_file_name(name(&own))
@@ -107,6 +104,10 @@ impl JsonlStore {
         writing.slot_and_header(session, changes, self.now())?;
         if let Some(file) = &session.file {
             writing.records(session, file, changes)?;
+        }
+        for (id, line) in &session.carried {
+            let place = writing.draft.line(line.as_bytes())?;
+            writing.add(Some(id.clone()), place);
         }
         for entry in &changes.append {
             writing.entry(entry)?;
@@ -154,7 +155,7 @@ impl JsonlStore {
             is_terminated: true,
             pending: None,
         };
-        Ok(Session { header, records, by_id, file: Some(file) })
+        Ok(Session { header, records, by_id, carried: Vec::new(), file: Some(file) })
     }
 
     /// The file is replaced, and a folder that does not reach the device does not change that.
@@ -192,7 +193,7 @@ impl JsonlStore {
     }
 
     /// Writes the title where it stands.
-    fn write_title(&mut self, header: &Header) -> Result<Receipt, StoreError> {
+    fn write_title(&mut self, header: &Header) -> Result<(), StoreError> {
         let slot = TitleSlot::of(header, self.now()).to_line();
         // Not the descriptor for appending: that one writes at the end, whatever the offset.
         let written = OpenOptions::new()
@@ -201,12 +202,12 @@ impl JsonlStore {
             .and_then(|target| self.disk.write_at(&target, slot.as_bytes(), 0));
         let result = written.map_err(self.io_error("write the title of"));
         if let Some(Session { header: known, file: Some(file), .. }) = &mut self.session {
-            file.token = Token::of(&file.reader).unwrap_or(file.token);
+            file.token = Token::whole(&file.reader).unwrap_or(file.token);
             if result.is_ok() {
                 known.clone_from(header);
             }
         }
-        result.map(|()| self.receipt())
+        result
     }
 }
 

@@ -8,10 +8,11 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use memchr::memchr;
+use sha2::{Digest as _, Sha256};
 
+use super::disk::Token;
 use super::line::{self, Names, Object};
 use crate::header::{Header, VERSION};
-use crate::id_source::{IdSource, fresh_entry_id};
 use crate::ids::EntryId;
 use crate::store::{Damage, IndexRow};
 use crate::title_slot::{SLOT_BYTES, TitleSlot};
@@ -73,6 +74,14 @@ pub(crate) struct Scanned {
     pub(crate) is_terminated: bool,
 }
 
+impl Scanned {
+    /// Whether what was read is the file, or a beginning of it that ends with a whole line.
+    pub(crate) fn fits(&self, token: &Token) -> bool {
+        let ends_well = self.is_terminated && self.damage.lines.last() != Some(&self.lines);
+        ends_well || token.is_of_the_whole_file()
+    }
+}
+
 /// What a file is.
 #[derive(Debug)]
 pub(crate) enum Content {
@@ -92,11 +101,11 @@ const MAX_BYTES_BEFORE_HEADER: usize = 16 << 20;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads a file once.
-pub(crate) fn scan(file: &File, ids: &dyn IdSource) -> io::Result<Content> {
-    let mut lines = Lines::new(file);
+pub(crate) fn scan(file: &File) -> io::Result<Content> {
+    let mut lines = Lines::new(file, 0, 0);
     let mut slot = None;
     let mut has_slot = false;
-    let mut index = Index::new(ids);
+    let mut index = Index::new();
     let mut is_first = true;
     while let Some(line) = lines.next(index.longest_line())? {
         let is_terminated = line.is_terminated;
@@ -122,8 +131,40 @@ pub(crate) fn scan(file: &File, ids: &dyn IdSource) -> io::Result<Content> {
     Ok(index.finish(slot, has_slot, &lines))
 }
 
-struct Index<'a> {
-    ids: &'a dyn IdSource,
+/// Reads what was added to a file of today's version after its whole lines, which end at `from`. `None` where there is damage:
+/// then only the whole file tells what is what.
+pub(crate) fn scan_added(file: &File, from: u64, lines: usize) -> io::Result<Option<Added>> {
+    let mut lines = Lines::new(file, from, lines);
+    let mut index = Index::new();
+    while let Some(line) = lines.next(usize::MAX)? {
+        if !line.bytes.trim_ascii().is_empty() {
+            index.add_line(line.bytes, line.offset, line.number, line.is_terminated);
+        }
+    }
+    let is_plain = index.damage.is_none()
+        && index.shadowed.is_empty()
+        && index.header.is_none()
+        && lines.is_terminated;
+    Ok(is_plain.then_some(Added {
+        records: index.records,
+        rows: index.rows,
+        bytes: lines.offset,
+        lines: lines.number,
+    }))
+}
+
+/// What somebody added to a file.
+#[derive(Debug)]
+pub(crate) struct Added {
+    pub(crate) records: Vec<Record>,
+    pub(crate) rows: Vec<IndexRow>,
+    /// Length of the file.
+    pub(crate) bytes: u64,
+    /// Number of its lines.
+    pub(crate) lines: usize,
+}
+
+struct Index {
     header: Option<(Header, Place)>,
     version: u64,
     records: Vec<Record>,
@@ -136,10 +177,9 @@ struct Index<'a> {
     lines: usize,
 }
 
-impl<'a> Index<'a> {
-    fn new(ids: &'a dyn IdSource) -> Self {
+impl Index {
+    fn new() -> Self {
         Self {
-            ids,
             header: None,
             version: VERSION,
             records: Vec::new(),
@@ -199,7 +239,7 @@ impl<'a> Index<'a> {
     fn row(&self, names: &Names<'_>) -> Option<IndexRow> {
         let previous = self.rows.last().map(|row| &row.id);
         if self.version < 2 {
-            let id = fresh_entry_id(self.ids, |id| self.by_id.contains_key(id));
+            let id = self.derived_id(self.records.len());
             return Some(IndexRow { id, parent_id: previous.cloned(), tag: names.tag() });
         }
         // A second header or slot, of files that were joined, is no entry.
@@ -213,11 +253,25 @@ impl<'a> Index<'a> {
         Some(IndexRow { id: EntryId::from(id), parent_id, tag: names.tag() })
     }
 
+    /// An id for the nth object of a file, where it has none or has lost it. Everybody who reads the file finds the same one, so that
+    /// two processes agree about its entries.
+    fn derived_id(&self, nth: usize) -> EntryId {
+        let session = self.header.as_ref().map_or("", |(header, _)| header.id.as_str());
+        let candidate = |attempt: u64| {
+            let hash = Sha256::digest(format!("{session}\0{nth}\0{attempt}"));
+            EntryId::from(hash[..4].iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+        };
+        (0..=self.by_id.len() as u64)
+            .map(candidate)
+            .find(|id| !self.by_id.contains_key(id))
+            .unwrap_or_else(|| EntryId::from(format!("{nth:016x}")))
+    }
+
     fn finish(mut self, slot: Option<TitleSlot>, has_slot: bool, read: &Lines<'_>) -> Content {
+        self.rename_shadowed();
         let Some((mut header, header_place)) = self.header.take() else {
             return if self.lines == 0 { Content::Nothing } else { Content::Foreign };
         };
-        self.rename_shadowed();
         if let Some(slot) = slot {
             slot.apply(&mut header);
         }
@@ -245,7 +299,7 @@ impl<'a> Index<'a> {
         let nodes: Vec<usize> =
             (0..self.records.len()).filter(|at| self.records[*at].id.is_some()).collect();
         for at in std::mem::take(&mut self.shadowed) {
-            let fresh = fresh_entry_id(self.ids, |id| self.by_id.contains_key(id));
+            let fresh = self.derived_id(at);
             self.by_id.insert(fresh.clone(), at);
             if let Ok(row) = nodes.binary_search(&at) {
                 self.rows[row].id = fresh.clone();
@@ -281,14 +335,15 @@ struct Line<'b> {
 }
 
 impl<'a> Lines<'a> {
-    fn new(file: &'a File) -> Self {
+    /// The lines from an offset on, after so many others.
+    fn new(file: &'a File, offset: u64, number: usize) -> Self {
         Self {
             file,
             buffer: vec![0; CHUNK_BYTES],
             start: 0,
             filled: 0,
-            offset: 0,
-            number: 0,
+            offset,
+            number,
             is_terminated: true,
         }
     }
