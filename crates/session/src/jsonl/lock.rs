@@ -31,7 +31,7 @@ pub(super) struct Lock {
     owner_file: PathBuf,
     system_file: PathBuf,
     /// Kept open: opening it costs as much as an append.
-    system_lock: Option<Arc<File>>,
+    of_system: Option<Arc<File>>,
 }
 
 /// Why a lock was not had.
@@ -60,7 +60,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         // A lock that stays names this process, and is removed when that has ended.
         let _ = fs::remove_file(&self.owner_file);
-        let _ = self.system_lock.unlock();
+        let _ = self.of_system.unlock();
     }
 }
 
@@ -78,7 +78,7 @@ impl Lock {
     /// Waits for the right to write, for half a second at most.
     pub(super) fn acquire(&mut self) -> Result<Held, LockError> {
         let deadline = Instant::now() + LONGEST_WAIT;
-        let system_lock = self.system_lock()?;
+        let system_lock = self.of_system()?;
         poll(deadline, || match system_lock.try_lock() {
             Ok(()) => Ok(true),
             Err(fs::TryLockError::WouldBlock) => Ok(false),
@@ -97,13 +97,13 @@ impl Lock {
     }
 
     fn system_lock(&mut self) -> io::Result<Arc<File>> {
-        if let Some(file) = &self.system_lock {
+        if let Some(file) = &self.of_system {
             return Ok(Arc::clone(file));
         }
         let mut options = OpenOptions::new();
         options.create(true).write(true).truncate(false).mode(0o600);
         let file = Arc::new(options.open(&self.system_file)?);
-        self.system_lock = Some(Arc::clone(&file));
+        self.of_system = Some(Arc::clone(&file));
         Ok(file)
     }
 
