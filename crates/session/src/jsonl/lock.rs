@@ -60,7 +60,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         // A lock that stays names this process, and is removed when that has ended.
         let _ = fs::remove_file(&self.owner_file);
-        let _ = self.of_system.unlock();
+        let _ = self.system_lock.unlock();
     }
 }
 
@@ -71,14 +71,14 @@ impl Lock {
         Self {
             owner_file: session.with_file_name(format!(".{name}.lock")),
             system_file: session.with_file_name(format!(".{name}.lock.os")),
-            system_lock: None,
+            of_system: None,
         }
     }
 
     /// Waits for the right to write, for half a second at most.
     pub(super) fn acquire(&mut self) -> Result<Held, LockError> {
         let deadline = Instant::now() + LONGEST_WAIT;
-        let system_lock = self.of_system()?;
+        let system_lock = self.system_lock()?;
         poll(deadline, || match system_lock.try_lock() {
             Ok(()) => Ok(true),
             Err(fs::TryLockError::WouldBlock) => Ok(false),
