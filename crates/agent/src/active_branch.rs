@@ -3,6 +3,7 @@
 //! Changes here are in memory only and cannot fail halfway; whoever calls has written them first. What the model sees is always
 //! what a rebuild from the entries would give.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use imbl::Vector;
@@ -25,6 +26,8 @@ pub(crate) struct ActiveBranch {
     live: LiveMessages,
     epoch: Epoch,
     generation: Generation,
+    /// The newest entry that another process wrote.
+    adopted: Option<EntryId>,
 }
 
 impl ActiveBranch {
@@ -38,7 +41,7 @@ impl ActiveBranch {
         let entries = Vector::from(entries);
         let live = LiveMessages::new(frames, &entries);
         let (epoch, generation) = (Epoch::default(), Generation::default());
-        Self { session, tree, entries, live, epoch, generation }
+        Self { session, tree, entries, live, epoch, generation, adopted: None }
     }
 
     pub(crate) fn tree(&self) -> &Tree {
@@ -47,6 +50,12 @@ impl ActiveBranch {
 
     pub(crate) fn live(&self) -> &Vector<Arc<Message>> {
         self.live.messages()
+    }
+
+    /// Whether the newest entry of the session is of another process, and so not on this branch.
+    pub(crate) fn is_left_behind(&self) -> bool {
+        let newest = self.tree.newest().map(|row| &row.id);
+        newest.is_some() && newest == self.adopted.as_ref() && newest != self.tree.leaf()
     }
 
     /// Whether the model has the last word: no request could follow.
@@ -90,6 +99,20 @@ impl ActiveBranch {
         } else {
             self.live.extend(entries, &self.entries);
         }
+    }
+
+    /// Takes in entries that another process wrote: the leaf stays.
+    pub(crate) fn adopt(&mut self, rows: Vec<IndexRow>) {
+        for row in rows {
+            self.adopted = Some(row.id.clone());
+            self.tree.adopt(row);
+        }
+    }
+
+    /// Those of `ids` that are in memory.
+    pub(crate) fn held(&self, ids: &[EntryId]) -> Vec<EntryId> {
+        let ids: HashSet<&EntryId> = ids.iter().collect();
+        self.entries.iter().map(|entry| &entry.id).filter(|id| ids.contains(id)).cloned().collect()
     }
 
     /// Takes in entries that have changed in place.

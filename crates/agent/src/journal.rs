@@ -9,7 +9,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use longhand_session::store::{ChangeSet, EntryTag, Opened};
+use longhand_session::store::{Adopted, ChangeSet, EntryTag, Opened, Receipt};
 use longhand_session::{Entry, EntryId, EntryReader, SessionStore, StoreError};
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
@@ -35,6 +35,8 @@ pub(crate) struct Journal {
     failure: Option<Arc<StoreError>>,
     /// Whether somebody has said something, so that entries are written as they come.
     has_begun: bool,
+    /// What other processes wrote into the session, as far as nobody took it.
+    adopted: Adopted,
     sync: Sync,
 }
 
@@ -52,8 +54,15 @@ impl Journal {
         let shared = store.clone();
         let opened = blocking(move || shared.blocking_lock().open()).await?;
         let has_begun = opened.rows.iter().any(|row| row.tag.is_message());
-        let (pending, failure, sync) = (Vec::new(), None, Sync::default());
-        Ok((Self { store, pending, failure, has_begun, sync }, opened))
+        let journal = Self {
+            store,
+            pending: Vec::new(),
+            failure: None,
+            has_begun,
+            adopted: Adopted::default(),
+            sync: Sync::default(),
+        };
+        Ok((journal, opened))
     }
 
     /// Writes entries after whatever is still unwritten. Returns a failure that nobody has been told of.
@@ -80,10 +89,35 @@ impl Journal {
         pending.extend_from_slice(append);
         let changes = ChangeSet { replace: stored, append: pending, ..ChangeSet::default() };
         let store = self.store.clone();
-        blocking(move || store.blocking_lock().rewrite(&changes)).await.map_err(Arc::new)?;
+        let written = blocking(move || store.blocking_lock().rewrite(&changes)).await;
+        self.written(written.map_err(Arc::new)?);
+        Ok(())
+    }
+
+    /// Everything is in the store.
+    fn written(&mut self, receipt: Receipt) {
         self.pending.clear();
         self.failure = None;
-        Ok(())
+        self.adopt(receipt);
+    }
+
+    fn adopt(&mut self, receipt: Receipt) {
+        self.adopted.rows.extend(receipt.adopted.rows);
+        self.adopted.changed.extend(receipt.adopted.changed);
+    }
+
+    /// What other processes wrote, each thing once.
+    pub(crate) fn take_adopted(&mut self) -> Adopted {
+        std::mem::take(&mut self.adopted)
+    }
+
+    /// Looks what other processes wrote. A failure is that of the next write.
+    pub(crate) async fn look(&mut self) {
+        if self.has_begun && self.pending.is_empty() {
+            let looked = self.store.lock().await.append(&[]);
+            let Ok(receipt) = looked else { return };
+            self.adopt(receipt);
+        }
     }
 
     /// Tries to write what is unwritten.
@@ -93,9 +127,8 @@ impl Journal {
         }
         let written = self.store.lock().await.append(&self.pending);
         match written {
-            Ok(_) => {
-                self.pending.clear();
-                self.failure = None;
+            Ok(receipt) => {
+                self.written(receipt);
                 None
             }
             Err(error) => self.latch(error),

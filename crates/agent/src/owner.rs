@@ -67,6 +67,8 @@ pub(crate) struct State {
     waiting: VecDeque<(UserInput, PromptReply)>,
     closing: Vec<oneshot::Sender<Result<(), CloseError>>>,
     is_closing: bool,
+    /// Another process has written this session.
+    is_shared: bool,
     /// The leaf was moved and nothing has been appended there since.
     has_bare_move: bool,
 }
@@ -185,7 +187,14 @@ impl Owner {
     }
 
     /// What a process writes about its own end: where the leaf was moved to, and that it ended in order.
+    ///
+    /// Where the session has gone on in another process, that one has the last word: a note here would only lie in its way.
     async fn append_last_words(&mut self) {
+        self.journal.look().await;
+        self.take_in_others().await;
+        if self.branch.is_left_behind() {
+            return;
+        }
         let mut last_words = Vec::new();
         if self.state.has_bare_move {
             last_words.push(self.navigation_mark());

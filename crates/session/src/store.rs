@@ -31,7 +31,8 @@ pub trait SessionStore: EntryReader + Send {
     /// The place cannot be read, or holds something that is not a session; it is left as it is.
     fn open(&mut self) -> Result<Opened, StoreError>;
 
-    /// Adds entries at the end: all or none. Writes a pending migration or repair first.
+    /// Adds entries at the end: all or none. Writes a pending migration or repair first. Adding none writes nothing, and tells what
+    /// other processes have written.
     ///
     /// # Errors
     /// Nothing was added.

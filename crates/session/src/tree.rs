@@ -66,11 +66,29 @@ impl Tree {
     ///
     /// An id that is in the tree keeps its place, and the row is ignored: stores refuse such entries.
     pub fn append(&mut self, row: IndexRow) {
+        let follows_leaf = row.parent_id.as_ref() == self.leaf();
+        let added = self.add(row);
+        if follows_leaf && added.is_some() {
+            self.leaf = added;
+        }
+    }
+
+    /// Adds an entry that somebody else wrote: the leaf stays.
+    pub fn adopt(&mut self, row: IndexRow) {
+        self.add(row);
+    }
+
+    /// The entry that was added last.
+    pub fn newest(&self) -> Option<&IndexRow> {
+        self.nodes.last().map(|node| &node.row)
+    }
+
+    /// `None` where the id is in the tree.
+    fn add(&mut self, row: IndexRow) -> Option<u32> {
         if self.contains(&row.id) {
-            return;
+            return None;
         }
         let at = self.nodes.len() as u32;
-        let follows_leaf = row.parent_id.as_ref() == self.leaf();
         self.by_id.insert(row.id.clone(), at);
         self.nodes.push(Node {
             row,
@@ -81,9 +99,7 @@ impl Tree {
         });
         self.link(at);
         self.adopt_orphans(at);
-        if follows_leaf {
-            self.leaf = Some(at);
-        }
+        Some(at)
     }
 
     /// The entry that the next one will follow; `None` before the first, and after the leaf was reset.

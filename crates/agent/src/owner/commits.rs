@@ -10,6 +10,7 @@ use longhand_session::entry::{
 };
 use longhand_session::id_source::fresh_entry_id;
 use longhand_session::message::StopReason;
+use longhand_session::store::Adopted;
 use longhand_session::time::Timestamp;
 use longhand_session::tokens::{EncryptedReasoning, MessageCounts};
 use longhand_session::{Entry, EntryId, Message, StoreError};
@@ -20,7 +21,7 @@ use crate::client::ModelClient;
 use crate::commit::{
     Change, Commit, CommitError, Committed, CompactionDraft, EntryDraft, PatchSet,
 };
-use crate::event::{AssistantMessageEvent, SessionEvent, UsageSource};
+use crate::event::{AssistantMessageEvent, NoticeLevel, SessionEvent, UsageSource};
 use crate::handle::Live;
 use crate::journal::persistence_error;
 use crate::mail::Heard;
@@ -82,6 +83,7 @@ impl Owner {
         let PatchSet { replace, record } = patch;
         let records = self.chained(record.map(|r| record_kind(*r).into()).into_iter().collect());
         self.journal.rewrite(&replace, &records).await?;
+        self.take_in_others().await;
         self.branch.extend(&records);
         self.branch.replace(&replace);
         self.publish();
@@ -144,10 +146,35 @@ impl Owner {
     /// Writes entries and takes them in. Nobody has heard of them yet, nor of the failure to write them that is returned.
     pub(super) async fn store(&mut self, entries: &[Arc<Entry>]) -> Option<Arc<StoreError>> {
         let failure = self.journal.append(entries).await;
+        self.take_in_others().await;
         self.branch.extend(entries);
         self.state.has_bare_move &= entries.is_empty();
         self.publish();
         failure
+    }
+
+    /// Takes in what other processes wrote. It hangs where they put it, and the branch goes on as it was; entries of the branch that
+    /// they changed are read again.
+    pub(super) async fn take_in_others(&mut self) {
+        let Adopted { rows, changed } = self.journal.take_adopted();
+        if rows.is_empty() && changed.is_empty() {
+            return;
+        }
+        self.branch.adopt(rows);
+        let changed = self.branch.held(&changed);
+        match self.journal.reader().run(move |reader| reader.read(&changed)).await {
+            Ok(entries) if entries.is_empty() => {}
+            Ok(entries) => self.branch.replace(&entries),
+            Err(error) => self.emit(persistence_error(&error)),
+        }
+        if !std::mem::replace(&mut self.state.is_shared, true) {
+            self.emit(SessionEvent::Notice {
+                level: NoticeLevel::Warning,
+                message: "another process writes this session too; both keep their branches".into(),
+                source: "session".into(),
+                code: Some("session.shared".into()),
+            });
+        }
     }
 
     pub(super) fn tell_of_failure(&mut self, failure: Option<&StoreError>) {

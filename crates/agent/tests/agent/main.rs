@@ -10,6 +10,7 @@ mod maintenance;
 mod message_builder;
 mod persistence;
 mod queue;
+mod shared_session;
 mod support;
 mod tools;
 mod turn;

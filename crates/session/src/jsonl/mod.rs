@@ -302,14 +302,14 @@ impl SessionStore for JsonlStore {
     fn append(&mut self, entries: &[Arc<Entry>]) -> Result<Receipt, StoreError> {
         let session = self.opened()?;
         refuse_duplicates(entries, |id| session.by_id.contains_key(id))?;
-        if entries.is_empty() {
-            return Ok(Receipt {
-                bytes: session.file.as_ref().map_or(0, |file| file.bytes),
-                ..Receipt::default()
-            });
+        if session.file.is_none() && entries.is_empty() {
+            return Ok(Receipt::default());
         }
         let _held = self.held()?;
         let place = self.catch_up(Looking::AtItsEnd, entries)?;
+        if entries.is_empty() {
+            return Ok(self.receipt());
+        }
         let session = self.opened()?;
         refuse_duplicates(entries, |id| session.by_id.contains_key(id))?;
         let needs_new_file = session.file.as_ref().is_none_or(|file| file.pending.is_some());
