@@ -170,7 +170,7 @@ fn facts(file: &SessionFile, leaf: Option<&EntryId>) -> Result<SessionFacts, Sto
     let header = &file.header;
     Ok(SessionFacts {
         id: header.id.to_string(),
-        file: file.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
+        file: file.place.as_ref().map(ToString::to_string).unwrap_or_default(),
         cwd: header.cwd.clone().unwrap_or_default(),
         title: header.title.clone().unwrap_or_default(),
         version: header.version.unwrap_or(1),

@@ -18,6 +18,7 @@ mod prompt_files;
 pub mod session_file;
 pub mod sessions;
 pub mod settings;
+pub mod stores;
 pub mod system_prompt;
 pub mod tools;
 

@@ -2,16 +2,17 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhand_session::context::{self, RebuildOptions, SessionContext, working_path};
 use longhand_session::header::Header;
+use longhand_session::place::SessionPlace;
 use longhand_session::store::{Damage, EntryReader, IndexRow, Opened, SessionStore, StoreError};
 use longhand_session::time::Timestamp;
 use longhand_session::tree::Tree;
 use longhand_session::{Entry, EntryId};
+
+use crate::stores;
 
 /// A session that is only read. Nothing is written: no migration, no repair, no lock.
 pub struct SessionFile {
@@ -25,10 +26,10 @@ pub struct SessionFile {
     /// The tree of the entries.
     pub tree: Tree,
     /// Where the session lies; `None` in memory.
-    pub file: Option<PathBuf>,
-    /// Length of the file, in bytes; 0 in memory.
+    pub place: Option<SessionPlace>,
+    /// Length of the session, in bytes; 0 in memory.
     pub bytes: u64,
-    /// When the file was last changed.
+    /// When it was last written.
     pub modified: Option<Timestamp>,
 }
 
@@ -39,17 +40,16 @@ impl SessionFile {
     /// The store cannot be read, or holds no session.
     pub fn open(mut store: Box<dyn SessionStore>) -> Result<Self, StoreError> {
         let Opened { header, rows, damage, .. } = store.open()?;
-        let file = store.place().and_then(|place| place.file().map(Path::to_path_buf));
-        let metadata = file.as_ref().and_then(|path| fs::metadata(path).ok());
-        let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+        let place = store.place();
+        let facts = place.as_ref().map(stores::facts).transpose()?.flatten();
         Ok(Self {
             tree: Tree::new(rows.iter().cloned()),
             header,
             damage,
             rows,
-            bytes: metadata.map_or(0, |metadata| metadata.len()),
-            modified: modified.map(|time| Timestamp::from_millis(millis(time))),
-            file,
+            bytes: facts.as_ref().map_or(0, |facts| facts.bytes),
+            modified: facts.and_then(|facts| facts.modified),
+            place,
             entries: Kept { store, read: RefCell::default() },
         })
     }
@@ -119,9 +119,4 @@ impl EntryReader for Kept {
             .map(|id| read.get(id).cloned().ok_or_else(|| StoreError::UnknownEntry(id.clone())))
             .collect()
     }
-}
-
-fn millis(time: std::time::SystemTime) -> i64 {
-    let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

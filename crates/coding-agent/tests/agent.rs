@@ -14,6 +14,7 @@ use longhand_coding_agent::agent::{
 use longhand_coding_agent::demo::Pace;
 use longhand_coding_agent::{CodingAgent, Environment, OpenRequest, Opened, SessionFile, Setup};
 use longhand_session::jsonl::JsonlStore;
+use longhand_session::place::SessionPlace;
 use longhand_session::{Message, MethodId};
 
 /// A user's home and a project, in a folder of their own.
@@ -94,7 +95,7 @@ async fn a_prompt_runs_a_tool_is_answered_and_is_the_same_after_reopening() {
     let before = transcript(&opened).await;
     assert_eq!(roles(&before), ["user", "assistant", "toolResult", "assistant"]);
     opened.session.close().await.unwrap();
-    assert_eq!(desk.files(), [opened.file.clone().unwrap()]);
+    assert_eq!(desk.files(), [opened.place.as_ref().unwrap().file().unwrap()]);
     #[cfg(unix)]
     for (path, mode) in [(desk.files()[0].clone(), 0o600), (desk.path("home/sessions"), 0o700)] {
         use std::os::unix::fs::PermissionsExt;
@@ -220,7 +221,7 @@ async fn told_session(desk: &Desk, turns: usize) -> PathBuf {
         say(&opened, &format!("write file-{turn}.txt: {}", "word ".repeat(400))).await;
     }
     opened.session.close().await.unwrap();
-    opened.file.unwrap()
+    opened.place.unwrap().file().unwrap().to_path_buf()
 }
 
 fn entries(file: &Path) -> usize {
@@ -244,7 +245,7 @@ async fn a_file_is_compacted_into_another_one_and_stays_as_it_was() {
     );
 
     let compaction = FileCompaction {
-        file: file.clone(),
+        session: SessionPlace::File(file.clone()),
         out: Some(desk.path("out.jsonl")),
         request: ManualRequest { method: Some(MethodId::from("soft")), focus: None },
         model: None,

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crossterm::event::EventStream;
 use longhand_agent::start::Asking;
 use longhand_coding_agent::agent::{CodingAgent, KeyVariable, OpenError, OpenRequest, Opened};
-use longhand_coding_agent::places;
+use longhand_coding_agent::{places, stores};
 
 use crate::arguments::Launch;
 use crate::exit::Exit;
@@ -97,7 +97,7 @@ async fn session(
     } else {
         Vec::new()
     };
-    let (file, id) = (opened.file.clone(), opened.header.id.to_string());
+    let (place, id) = (opened.place.clone(), opened.header.id.to_string());
     let options = TuiOptions {
         palette: palette(agent, launch),
         symbols: symbols(agent, launch),
@@ -114,9 +114,7 @@ async fn session(
         messages,
         notices: agent.notices().iter().chain(&opened.notices).cloned().collect(),
         prints_last_answer: agent.settings().exit.print_last,
-        resume_id: Box::new(move || {
-            file.as_ref().is_some_and(|file| file.exists()).then(|| id.clone())
-        }),
+        resume_id: Box::new(move || place.as_ref().is_some_and(stores::exists).then(|| id.clone())),
     };
     tui::run(opened.session, options).await
 }

@@ -3,6 +3,7 @@
 //! Names are made from what is passed in; nothing here reads the environment. A folder of sessions, a bucket, is named for a working
 //! directory, but two directories may share one: only the header of a session says where it belongs.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,6 @@ use crate::ids::SessionId;
 
 /// Where one session lies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum SessionPlace {
     /// In a file of its own.
     File(PathBuf),
@@ -26,7 +26,28 @@ pub enum SessionPlace {
     },
 }
 
+/// The path of the file; for a session of a database `PATH#ID`, which [`SessionPlace::named`] reads.
+impl fmt::Display for SessionPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Database { path, id } => write!(f, "{}#{id}", path.display()),
+        }
+    }
+}
+
 impl SessionPlace {
+    /// The place that a text names: a session of a database as `PATH.db#ID`, else a file. Nothing needs to be there.
+    pub fn named(text: &str) -> Self {
+        let in_database = text.split_once(DATABASE_MARK).filter(|(_, id)| !id.is_empty());
+        match in_database {
+            Some((stem, id)) => {
+                Self::Database { path: format!("{stem}.db").into(), id: SessionId::from(id) }
+            }
+            None => Self::File(text.into()),
+        }
+    }
+
     /// The file of a session that has one.
     pub fn file(&self) -> Option<&Path> {
         match self {
@@ -44,6 +65,9 @@ impl SessionPlace {
         }
     }
 }
+
+/// What stands between the stem of a database and the id of a session in it.
+const DATABASE_MARK: &str = ".db#";
 
 /// The longest id that is a folder's name as it is. File systems allow 255 bytes.
 const MAX_NAME_BYTES: usize = 100;

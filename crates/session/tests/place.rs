@@ -25,3 +25,16 @@ fn no_id_leads_out_of_the_folder_of_all_artifacts() {
         assert!(name.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
     }
 }
+
+#[test]
+fn a_place_is_read_as_it_is_written() {
+    let places = [
+        (SessionPlace::File("/d/s.jsonl".into()), "/d/s.jsonl"),
+        (SessionPlace::File("a#b".into()), "a#b"),
+        (SessionPlace::Database { path: "d/x.db".into(), id: "0190#c".into() }, "d/x.db#0190#c"),
+    ];
+    for (place, text) in places {
+        assert_eq!((place.to_string(), SessionPlace::named(text)), (text.to_owned(), place));
+    }
+    assert_eq!(SessionPlace::named("x.db#"), SessionPlace::File("x.db#".into()));
+}

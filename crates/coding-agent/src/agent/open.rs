@@ -1,16 +1,15 @@
 //! Opens a session: finds or makes its store, chooses its model, gathers tools, prompts and maintenance, and starts its owner.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use longhand_agent::client::ModelsError;
 use longhand_agent::{AgentSession, ModelClient, SessionConfig, SessionHandle, StartError};
 use longhand_session::context::{self, SessionContext};
 use longhand_session::header::VERSION;
-use longhand_session::jsonl::JsonlStore;
 use longhand_session::lookup::LookupError;
-use longhand_session::place;
+use longhand_session::place::{self, SessionPlace};
 use longhand_session::store::{IndexRow, Opened as Found};
 use longhand_session::time::Timestamp;
 use longhand_session::{Header, MemoryStore, ModelRef, SessionStore, StoreError, Tree};
@@ -22,6 +21,7 @@ use super::limits;
 use super::request::{OpenRequest, SessionChoice};
 use super::surroundings::{selected, vision};
 use crate::opened_store::OpenedStore;
+use crate::stores::StoreSources;
 use crate::system_prompt::SystemPrompt;
 use crate::tools::{self, Vision};
 
@@ -31,8 +31,8 @@ pub struct Opened {
     pub session: SessionHandle,
     /// Its header.
     pub header: Header,
-    /// Where it is kept; `None` in memory. The file of a new session appears with its first message.
-    pub file: Option<PathBuf>,
+    /// Where it is kept; `None` in memory. A new session appears there with its first message.
+    pub place: Option<SessionPlace>,
     /// Where it works.
     pub directory: PathBuf,
     /// The effort that is asked of the model; `off` where none is.
@@ -140,7 +140,7 @@ impl CodingAgent {
         notices.extend(context.iter().flat_map(|context| context.notices.iter().cloned()));
         let system_prompt = self.system_prompt(&request, &directory, &tools, context.as_ref());
 
-        let file = store.place().and_then(|place| place.file().map(Path::to_path_buf));
+        let place = store.place();
         let mut config = SessionConfig::new(Box::new(store), client.clone());
         config.system = system_prompt.segments().to_vec();
         config.tools = tools;
@@ -160,7 +160,7 @@ impl CodingAgent {
         let opened = Opened {
             session,
             header: found.header,
-            file,
+            place,
             directory,
             thinking,
             system_prompt,
@@ -175,19 +175,32 @@ impl CodingAgent {
 
     fn store(&self, choice: &SessionChoice) -> Result<Box<dyn SessionStore>, OpenError> {
         let directory = &self.setup.directory;
-        let file = match choice {
+        let place = match choice {
             SessionChoice::New => None,
             SessionChoice::InMemory => return Ok(Box::new(MemoryStore::new(self.new_header()))),
-            SessionChoice::Continue => self.sessions.newest(directory)?.map(|session| session.path),
-            SessionChoice::Resume(wanted) => Some(self.sessions.find(wanted, directory)?),
+            SessionChoice::Continue => {
+                self.sessions.newest(directory)?.map(|session| SessionPlace::File(session.path))
+            }
+            SessionChoice::Resume(wanted) => {
+                Some(SessionPlace::File(self.sessions.find(wanted, directory)?))
+            }
+            SessionChoice::At(place) => Some(place.clone()),
         };
-        let store = file.map_or_else(|| self.new_store(), JsonlStore::resume);
-        Ok(Box::new(store.with_sources(self.setup.ids.clone(), self.setup.clock.clone())))
+        Ok(match place {
+            Some(place) => self.store_sources().resume(&place),
+            None => self.new_store(),
+        })
     }
 
-    fn new_store(&self) -> JsonlStore {
+    fn new_store(&self) -> Box<dyn SessionStore> {
         let header = self.new_header();
-        JsonlStore::create(self.sessions.new_file(&self.setup.directory, &header), header)
+        let place = SessionPlace::File(self.sessions.new_file(&self.setup.directory, &header));
+        self.store_sources().create(&place, header)
+    }
+
+    /// Where stores take ids and time from.
+    pub(super) fn store_sources(&self) -> StoreSources {
+        StoreSources { ids: self.setup.ids.clone(), clock: self.setup.clock.clone() }
     }
 
     fn new_header(&self) -> Header {

@@ -11,9 +11,11 @@ use longhand_agent::maintenance::{MaintenanceError, ManualRequest};
 use longhand_agent::{Branch, ModelClient};
 use longhand_compaction::Preparer;
 use longhand_maintenance::nothing_to_do;
+use longhand_session::conversion::{self, CopyError};
+use longhand_session::place::SessionPlace;
 use longhand_session::store::StoreError;
 use longhand_session::tokens::{self, EncryptedReasoning};
-use longhand_session::{ByteEstimate, Entry, EntryId, Epoch, Generation, JsonlStore};
+use longhand_session::{ByteEstimate, Entry, EntryId, Epoch, Generation, Header};
 
 use super::CodingAgent;
 use super::open::OpenError;
@@ -21,12 +23,12 @@ use super::request::{OpenRequest, SessionChoice};
 use crate::inspect::MethodRow;
 use crate::session_file::SessionFile;
 
-/// A compaction of a file.
-#[derive(Debug, Clone, Default)]
+/// A compaction of a session that does not run.
+#[derive(Debug, Clone)]
 pub struct FileCompaction {
-    /// The file.
-    pub file: PathBuf,
-    /// Where the result goes; `None` changes the file itself.
+    /// The session.
+    pub session: SessionPlace,
+    /// The file where the result goes; `None` changes the session itself.
     pub out: Option<PathBuf>,
     /// Method and focus.
     pub request: ManualRequest,
@@ -37,8 +39,8 @@ pub struct FileCompaction {
 /// What a compaction of a file did.
 #[derive(Debug, Clone)]
 pub struct Compacted {
-    /// The file that holds it.
-    pub file: PathBuf,
+    /// Where it lies.
+    pub session: SessionPlace,
     /// The entry that was appended.
     pub entry: Arc<Entry>,
     /// What the method made.
@@ -56,6 +58,9 @@ pub enum CompactFileError {
     /// Maintenance committed nothing.
     #[error(transparent)]
     Maintenance(#[from] MaintenanceError),
+    /// The session cannot be copied.
+    #[error(transparent)]
+    Conversion(#[from] CopyError),
     /// The copy cannot be made.
     #[error("cannot write `{}`", path.display())]
     Copy {
@@ -66,10 +71,10 @@ pub enum CompactFileError {
         source: io::Error,
     },
     /// The transcript could not be written.
-    #[error("the compaction was not written to `{}`", path.display())]
+    #[error("the compaction was not written to `{session}`")]
     NotWritten {
-        /// The file.
-        path: PathBuf,
+        /// The session.
+        session: SessionPlace,
     },
 }
 
@@ -141,9 +146,9 @@ impl CodingAgent {
         let Some(out) = compaction.out.clone() else {
             return self.compact_in_place(compaction).await;
         };
-        copy(&compaction.file, &out)?;
-        let compacted =
-            self.compact_in_place(FileCompaction { file: out.clone(), ..compaction }).await;
+        self.copy_to(&compaction.session, &out)?;
+        let session = SessionPlace::File(out.clone());
+        let compacted = self.compact_in_place(FileCompaction { session, ..compaction }).await;
         if compacted.is_err() {
             // What was asked for is a compacted session; the plain copy is of no use to anybody.
             let _ = std::fs::remove_file(&out);
@@ -151,10 +156,23 @@ impl CodingAgent {
         compacted
     }
 
-    /// A session with nothing to compact is not opened for writing: its file stays as it is.
-    fn refuse_without_work(&self, path: &Path) -> Result<(), CompactFileError> {
-        let session =
-            SessionFile::open(Box::new(JsonlStore::resume(path))).map_err(OpenError::Store)?;
+    fn copy_to(&self, session: &SessionPlace, out: &Path) -> Result<(), CompactFileError> {
+        match session {
+            SessionPlace::File(path) => copy(path, out),
+            SessionPlace::Database { .. } => {
+                let sources = self.store_sources();
+                let place = SessionPlace::File(out.to_owned());
+                let make = |header: &Header| sources.create(&place, header.clone());
+                conversion::copy(&mut *sources.resume(session), make)?;
+                Ok(())
+            }
+        }
+    }
+
+    /// A session with nothing to compact is not opened for writing: it stays as it is.
+    fn refuse_without_work(&self, session: &SessionPlace) -> Result<(), CompactFileError> {
+        let store = self.store_sources().resume(session);
+        let session = SessionFile::open(store).map_err(OpenError::Store)?;
         let branch = branch(&session, None).map_err(OpenError::Store)?;
         let preparer = Preparer::new(self.compaction(), Arc::new(ByteEstimate));
         match preparer.prepare(&branch, None, 0) {
@@ -167,12 +185,11 @@ impl CodingAgent {
         &self,
         compaction: FileCompaction,
     ) -> Result<Compacted, CompactFileError> {
-        let file = compaction.file;
-        let path = std::path::absolute(&file).unwrap_or_else(|_| file.clone());
-        self.refuse_without_work(&path)?;
+        let session = compaction.session;
+        self.refuse_without_work(&session)?;
         let opened = self
             .open(OpenRequest {
-                session: SessionChoice::Resume(path.display().to_string()),
+                session: SessionChoice::At(session.clone()),
                 model: compaction.model,
                 ..OpenRequest::default()
             })
@@ -182,8 +199,10 @@ impl CodingAgent {
         let closed = opened.session.close().await;
         let result = result?;
         match (entry, closed) {
-            (Some(entry), Ok(())) => Ok(Compacted { file, entry, result, notices: opened.notices }),
-            _ => Err(CompactFileError::NotWritten { path: file }),
+            (Some(entry), Ok(())) => {
+                Ok(Compacted { session, entry, result, notices: opened.notices })
+            }
+            _ => Err(CompactFileError::NotWritten { session }),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use longhand_agent::Asking;
 use longhand_agent::compaction::Thinking;
+use longhand_session::place::SessionPlace;
 
 /// Which session is opened, and how.
 #[derive(Debug, Clone)]
@@ -55,6 +56,8 @@ pub enum SessionChoice {
     Continue,
     /// The one that a user means: a path, the start of an id, or a title.
     Resume(String),
+    /// The one that lies there.
+    At(SessionPlace),
 }
 
 /// Which tools the model has.

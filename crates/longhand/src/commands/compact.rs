@@ -29,13 +29,13 @@ fn model(arguments: &Compact) -> Option<String> {
 }
 
 async fn compact(agent: &CodingAgent, arguments: &Compact) -> Result<Exit> {
-    let file = named_session::path(agent, arguments.session.as_deref())?;
+    let session = named_session::place(agent, arguments.session.as_deref())?;
     let request = ManualRequest {
         method: arguments.method.as_deref().map(Into::into),
         focus: arguments.focus.clone(),
     };
     let compaction =
-        FileCompaction { file, out: arguments.out.clone(), request, model: model(arguments) };
+        FileCompaction { session, out: arguments.out.clone(), request, model: model(arguments) };
     let compacted = match agent.compact_file(compaction).await {
         Ok(compacted) => compacted,
         Err(CompactFileError::Maintenance(error)) if error.is_noop() => {
@@ -51,7 +51,7 @@ async fn compact(agent: &CodingAgent, arguments: &Compact) -> Result<Exit> {
     let after = entry.tokens_after;
     if arguments.json {
         let document = json!({
-            "file": compacted.file, "entry": compacted.entry.id, "method": entry.method,
+            "file": compacted.session.to_string(), "entry": compacted.entry.id, "method": entry.method,
             "tokensBefore": entry.tokens_before, "tokensAfter": after, "firstKeptEntryId": entry.first_kept_entry_id,
             "summary": entry.summary, "shortSummary": entry.short_summary,
             "spent": compacted.result.spent.iter()
@@ -74,7 +74,7 @@ async fn compact(agent: &CodingAgent, arguments: &Compact) -> Result<Exit> {
             grouped(received)
         ));
     }
-    text.push_str(&format!("written to {}\n", compacted.file.display()));
+    text.push_str(&format!("written to {}\n", compacted.session));
     output::write(&text)
 }
 

@@ -1,15 +1,16 @@
 //! The session that a command is about: a file, an id, a title, standard input, or the newest of the directory.
 
 use std::io::{Read, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use longhand_agent::ModelClient;
 use longhand_coding_agent::SessionFile;
 use longhand_coding_agent::agent::CodingAgent;
+use longhand_coding_agent::stores::StoreSources;
+use longhand_session::SequentialIds;
+use longhand_session::place::SessionPlace;
 use longhand_session::time::SystemClock;
-use longhand_session::{JsonlStore, SequentialIds};
 use tempfile::NamedTempFile;
 
 /// A session that is only read.
@@ -25,16 +26,16 @@ pub(crate) struct ReadSession {
 /// There is no such session, or it cannot be read.
 pub(crate) fn open(agent: &CodingAgent, name: Option<&str>) -> Result<ReadSession> {
     let stdin = (name == Some("-")).then(stdin_as_file).transpose()?;
-    let path = match &stdin {
-        Some(file) => file.path().to_path_buf(),
-        None => path(agent, name)?,
+    let place = match &stdin {
+        Some(file) => SessionPlace::File(file.path().to_path_buf()),
+        None => place(agent, name)?,
     };
     // Entries of old files have no ids. Counted ones are the same at each look, so that they can be named.
-    let store = JsonlStore::resume(path)
-        .with_sources(Arc::<SequentialIds>::default(), Arc::new(SystemClock));
-    let mut file = SessionFile::open(Box::new(store))?;
+    let sources =
+        StoreSources { ids: Arc::<SequentialIds>::default(), clock: Arc::new(SystemClock) };
+    let mut file = SessionFile::open(sources.resume(&place))?;
     if stdin.is_some() {
-        file.file = None;
+        file.place = None;
     }
     if !file.damage.lines.is_empty() {
         let lines: Vec<String> =
@@ -49,19 +50,19 @@ pub(crate) fn open(agent: &CodingAgent, name: Option<&str>) -> Result<ReadSessio
     Ok(ReadSession { file, _stdin: stdin })
 }
 
-/// The file of a session.
+/// Where a session lies.
 ///
 /// # Errors
 /// There is no such session, or the name is ambiguous.
-pub(crate) fn path(agent: &CodingAgent, name: Option<&str>) -> Result<PathBuf> {
+pub(crate) fn place(agent: &CodingAgent, name: Option<&str>) -> Result<SessionPlace> {
     let directory = agent.directory();
     if let Some(name) = name {
-        Ok(agent.sessions().find(name, directory)?)
+        Ok(SessionPlace::File(agent.sessions().find(name, directory)?))
     } else {
         let newest = agent.sessions().newest(directory)?;
         let newest =
             newest.with_context(|| format!("there is no session of `{}`", directory.display()))?;
-        Ok(newest.path)
+        Ok(SessionPlace::File(newest.path))
     }
 }
 

@@ -1,0 +1,90 @@
+//! The store of a session, from the place where it lies.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use longhand_session::id_source::IdSource;
+use longhand_session::jsonl::JsonlStore;
+use longhand_session::place::SessionPlace;
+use longhand_session::sqlite::{SqliteLibrary, SqliteStore};
+use longhand_session::time::{Clock, Timestamp};
+use longhand_session::{Header, SessionStore, StoreError};
+
+/// Where stores take ids and time from.
+#[derive(Clone)]
+pub struct StoreSources {
+    /// Ids of entries that have none.
+    pub ids: Arc<dyn IdSource>,
+    /// Wall time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl StoreSources {
+    /// The store of a session that exists. Nothing is read before it is opened.
+    pub fn resume(&self, place: &SessionPlace) -> Box<dyn SessionStore> {
+        let (ids, clock) = (self.ids.clone(), self.clock.clone());
+        match place {
+            SessionPlace::File(path) => Box::new(JsonlStore::resume(path).with_sources(ids, clock)),
+            SessionPlace::Database { path, id } => {
+                Box::new(SqliteStore::resume(path, id.clone()).with_sources(ids, clock))
+            }
+        }
+    }
+
+    /// The store of a session that does not exist yet. It appears with its first entry. In a database it lies under the id of its
+    /// header.
+    pub fn create(&self, place: &SessionPlace, header: Header) -> Box<dyn SessionStore> {
+        let (ids, clock) = (self.ids.clone(), self.clock.clone());
+        match place {
+            SessionPlace::File(path) => {
+                Box::new(JsonlStore::create(path, header).with_sources(ids, clock))
+            }
+            SessionPlace::Database { path, .. } => {
+                Box::new(SqliteStore::create(path, header).with_sources(ids, clock))
+            }
+        }
+    }
+}
+
+/// Whether there is a session at a place.
+pub fn exists(place: &SessionPlace) -> bool {
+    match place {
+        SessionPlace::File(path) => path.exists(),
+        SessionPlace::Database { .. } => facts(place).is_ok_and(|facts| facts.is_some()),
+    }
+}
+
+/// What is known of a stored session without opening it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) bytes: u64,
+    pub(crate) modified: Option<Timestamp>,
+}
+
+/// Length and age of a session; `None` where there is none.
+pub(crate) fn facts(place: &SessionPlace) -> Result<Option<Facts>, StoreError> {
+    match place {
+        SessionPlace::File(path) => Ok(of_file(path)),
+        SessionPlace::Database { path, id } => {
+            let Some(library) = SqliteLibrary::open(path)? else { return Ok(None) };
+            Ok(library.find(id)?.map(|row| Facts {
+                bytes: row.bytes,
+                modified: Some(Timestamp::from_millis(millis(row.modified))),
+            }))
+        }
+    }
+}
+
+fn of_file(path: &Path) -> Option<Facts> {
+    let metadata = path.metadata().ok()?;
+    let modified = metadata.modified().ok();
+    Some(Facts {
+        bytes: metadata.len(),
+        modified: modified.map(|time| Timestamp::from_millis(millis(time))),
+    })
+}
+
+fn millis(time: std::time::SystemTime) -> i64 {
+    let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
