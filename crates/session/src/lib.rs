@@ -27,6 +27,7 @@ pub mod place;
 pub mod redaction;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+mod stale_state;
 pub mod store;
 mod stored_object;
 pub mod tiktoken;

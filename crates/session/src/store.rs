@@ -257,7 +257,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// There is something else in the place of a session.
-    #[error("`{}` is not a session: the session header is missing or malformed; the file was not modified", path.display())]
+    #[error("Cannot resume session \"{}\": the session header is missing or malformed. The file was not modified.", path.display())]
     NotASession {
         /// The file.
         path: PathBuf,

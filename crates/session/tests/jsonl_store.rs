@@ -236,6 +236,24 @@ fn an_earlier_line_with_a_taken_id_survives_under_a_fresh_one() {
 }
 
 #[test]
+fn state_that_copilot_refuses_to_take_back_stays_in_the_file_and_is_not_used() {
+    let turn = |provider: &str| {
+        format!(
+            r#"{{"type":"message","id":"{provider}","parentId":null,"message":{{"role":"assistant","provider":"{provider}","model":"m","stopReason":"stop","content":[{{"type":"thinking","thinking":"hm","thinkingSignature":"s"}}],"providerPayload":{{"type":"openaiResponsesHistory","items":[]}},"timestamp":1}}}}"#
+        )
+    };
+    let (copilot, other) = (turn("github-copilot"), turn("openai"));
+    let (_folder, path) = file_of(&[HEADER, &copilot, &other]);
+    let (mut store, _) = reopen(&path);
+    let read = store.read(&["github-copilot".into(), "openai".into()]).expect("entries");
+    let texts: Vec<String> = read.iter().map(|entry| entry.to_line()).collect();
+    assert!(!texts[0].contains("thinkingSignature") && !texts[0].contains("providerPayload"));
+    assert!(texts[1].contains("thinkingSignature") && texts[1].contains("providerPayload"));
+    store.rewrite(&ChangeSet::default()).expect("room");
+    assert!(fs::read_to_string(&path).expect("the file").contains(&copilot));
+}
+
+#[test]
 fn a_file_that_vanished_is_written_anew_whole() {
     let (_folder, path) = file_of(&[HEADER, &line("a", None, "1")]);
     let (mut store, _) = reopen(&path);

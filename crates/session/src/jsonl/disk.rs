@@ -34,12 +34,12 @@ pub trait Disk: fmt::Debug + Send + Sync {
         file.set_len(bytes)
     }
 
-    /// Makes a file, or the names in a folder, survive the loss of power.
+    /// Makes the content of a file, or the names in a folder, survive the loss of power.
     ///
     /// # Errors
     /// The device did not confirm.
     fn sync(&self, file: &File) -> io::Result<()> {
-        file.sync_all()
+        file.sync_data()
     }
 
     /// Gives a file another name, in the place of what had it.

@@ -15,6 +15,7 @@ mod line;
 mod lock;
 mod migration;
 mod read;
+mod recover;
 mod rewrite;
 mod scan;
 
@@ -23,11 +24,12 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use disk::{Disk, SystemDisk};
 pub(crate) use line::{pick, usual};
+pub use recover::{recover, recover_folder, salvage};
 
 use crate::entry::Entry;
 use crate::header::{Header, VERSION};
@@ -158,8 +160,7 @@ impl JsonlStore {
 
     /// Adapts the error of an operating system call on the session's file.
     fn io_error(&self, action: &'static str) -> impl Fn(io::Error) -> StoreError + use<> {
-        let path = self.path.clone();
-        move |source| StoreError::Io { action, path: path.clone(), source }
+        failed_to(action, &self.path)
     }
 
     /// The session, opened if nobody did.
@@ -230,6 +231,7 @@ impl JsonlStore {
                 Some((_, Content::Foreign)) => {
                     return Err(StoreError::NotASession { path: path() });
                 }
+                None if recover(&self.path).map_err(self.io_error("recover"))? => continue,
                 Some((_, Content::Nothing)) | None => {
                     return Err(StoreError::Missing { path: path() });
                 }
@@ -242,6 +244,12 @@ impl JsonlStore {
         }
         Err(StoreError::Conflict { path: path() })
     }
+}
+
+/// Adapts the error of an operating system call on a file.
+fn failed_to(action: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError + use<> {
+    let path = path.to_owned();
+    move |source| StoreError::Io { action, path: path.clone(), source }
 }
 
 impl Session {

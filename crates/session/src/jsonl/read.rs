@@ -11,6 +11,7 @@ use super::{JsonlStore, Session, line};
 use crate::damaged_line;
 use crate::entry::Entry;
 use crate::ids::EntryId;
+use crate::stale_state;
 use crate::store::{EntryReader, StoreError};
 
 impl EntryReader for JsonlStore {
@@ -42,7 +43,7 @@ impl EntryReader for JsonlStore {
                 damaged_line::stand_in(id.clone(), parent_id, &String::from_utf8_lossy(bytes))
             });
             entry.id = id.clone();
-            entries.push(Arc::new(entry));
+            entries.push(Arc::new(stale_state::dropped(entry)));
         }
         Ok(entries)
     }

@@ -314,7 +314,7 @@ impl Index {
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// The lines of a file, read in chunks into one buffer that grows only for a longer line.
-struct Lines<'a> {
+pub(super) struct Lines<'a> {
     file: &'a File,
     buffer: Vec<u8>,
     /// The part of the buffer that was not yet given out.
@@ -326,9 +326,9 @@ struct Lines<'a> {
     is_terminated: bool,
 }
 
-struct Line<'b> {
+pub(super) struct Line<'b> {
     /// Without the line end.
-    bytes: &'b [u8],
+    pub(super) bytes: &'b [u8],
     offset: u64,
     number: usize,
     is_terminated: bool,
@@ -336,7 +336,7 @@ struct Line<'b> {
 
 impl<'a> Lines<'a> {
     /// The lines from an offset on, after so many others.
-    fn new(file: &'a File, offset: u64, number: usize) -> Self {
+    pub(super) fn new(file: &'a File, offset: u64, number: usize) -> Self {
         Self {
             file,
             buffer: vec![0; CHUNK_BYTES],
@@ -349,7 +349,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The next line; a line beyond `longest` bytes comes in pieces.
-    fn next(&mut self, longest: usize) -> io::Result<Option<Line<'_>>> {
+    pub(super) fn next(&mut self, longest: usize) -> io::Result<Option<Line<'_>>> {
         let mut searched = 0;
         loop {
             let unseen = &self.buffer[self.start + searched..self.filled];
