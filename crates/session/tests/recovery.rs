@@ -62,7 +62,7 @@ fn a_folder_gets_its_missing_sessions_back_and_loses_old_drafts() {
     assert_eq!(JsonlStore::resume(at("three.jsonl")).open().expect("untouched").rows.len(), 1);
     assert!(at(".three.jsonl.0001.tmp").exists(), "it may still be written");
 
-    let later = now + Duration::from_secs(2 * 60 * 60);
+    let later = now + Duration::from_hours(2);
     assert!(recover_folder(folder.path(), later).expect("a folder").is_empty());
     assert_eq!(names_in(folder.path()), ["notes.txt", "one.jsonl", "three.jsonl", "two.jsonl"]);
 }

@@ -18,7 +18,7 @@ use crate::place::EXTENSION;
 use crate::store::{Receipt, SessionStore, StoreError};
 
 /// Age at which nobody is writing a draft any more.
-const ABANDONED: Duration = Duration::from_secs(60 * 60);
+const ABANDONED: Duration = Duration::from_hours(1);
 
 /// Brings the file of a session back that is missing, from the newest backup, else from the newest draft that is whole. Tells
 /// whether it did.

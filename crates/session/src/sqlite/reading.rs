@@ -13,6 +13,7 @@ use crate::damaged_line;
 use crate::entry::Entry;
 use crate::header::Header;
 use crate::ids::{EntryId, SessionId};
+use crate::stale_state;
 use crate::store::{Damage, IndexRow, StoreError};
 use crate::time::Timestamp;
 
@@ -104,7 +105,7 @@ pub(super) fn entries(
 fn entry(row: &Row<'_>, id: &EntryId, path: &Path) -> rusqlite::Result<Arc<Entry>> {
     let text = text(row, 0)?;
     let entry = match serde_json::from_str::<Entry>(&text) {
-        Ok(entry) => Entry { id: id.clone(), ..entry },
+        Ok(entry) => stale_state::dropped(Entry { id: id.clone(), ..entry }),
         Err(error) => {
             let path = path.display();
             tracing::warn!("`{path}`: the entry `{id}` cannot be read: {error}");
