@@ -185,6 +185,19 @@ impl Session {
         Ok(Self { database, number, known, header, bytes })
     }
 
+    /// Takes in what others wrote, and writes nothing.
+    fn look(&mut self) -> Result<Receipt, StoreError> {
+        let path = self.database.path.clone();
+        let transaction = self.database.connection.transaction().map_err(error("read", &path))?;
+        let writing = Writing::resume(&transaction, &path, self.number)?
+            .ok_or_else(|| StoreError::Missing { path: named(&path, &self.header.id) })?;
+        let adopted = writing.adopt(self.known)?;
+        let Finished { known, bytes } = writing.unchanged()?;
+        self.known = known;
+        self.bytes = bytes;
+        Ok(Receipt { bytes, adopted })
+    }
+
     fn write(
         &mut self,
         work: Work<'_>,
@@ -251,11 +264,11 @@ impl SessionStore for SqliteStore {
     }
 
     fn append(&mut self, entries: &[Arc<Entry>]) -> Result<Receipt, StoreError> {
-        if entries.is_empty() {
-            let bytes = self.session.as_ref().map_or(0, |session| session.bytes);
-            return Ok(Receipt { bytes, ..Receipt::default() });
+        match &mut self.session {
+            Some(session) if entries.is_empty() => session.look(),
+            None if entries.is_empty() => Ok(Receipt::default()),
+            _ => self.write(Work::Append(entries)),
         }
-        self.write(Work::Append(entries))
     }
 
     fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {

@@ -345,10 +345,15 @@ impl<'t> Writing<'t> {
                     [self.rewrites, self.session],
                 )?;
             }
-            self.summary.save(self.transaction, self.session, now_millis)?;
-            last_line(self.transaction, self.session)
+            self.summary.save(self.transaction, self.session, now_millis)
         };
-        let line = write().map_err(error("write", self.path))?;
+        write().map_err(error("write", self.path))?;
+        self.unchanged()
+    }
+
+    /// How far the session goes, where nothing was written.
+    pub(super) fn unchanged(self) -> Result<Finished, StoreError> {
+        let line = last_line(self.transaction, self.session).map_err(error("read", self.path))?;
         Ok(Finished {
             known: Known { line, rewrites: self.rewrites },
             bytes: session_bytes(self.summary.bytes, self.header_bytes),

@@ -7,6 +7,7 @@ mod filling;
 mod observed;
 mod random;
 mod rewriting;
+mod sharing;
 
 use std::sync::Arc;
 
@@ -63,20 +64,25 @@ impl Session {
 
     /// Forgets all that is not written. A session in memory has nothing but that.
     pub(crate) fn reopen(&mut self) {
-        match self.kind {
-            Kind::Memory => {}
-            Kind::Jsonl => {
-                self.store = Box::new(JsonlStore::resume(self.folder.path().join("s.jsonl")));
-            }
-            #[cfg(feature = "sqlite")]
-            Kind::Sqlite => {
-                self.store = Box::new(longhand_session::SqliteStore::resume(
-                    self.folder.path().join("sessions.db"),
-                    "s".into(),
-                ));
-            }
+        match self.another_owner() {
+            Some(store) => self.store = store,
+            None => drop(self.store.open().expect("the session")),
         }
-        self.store.open().expect("the session");
+    }
+
+    /// The session as another process opens it; `None` in memory, where there is no other.
+    pub(crate) fn another_owner(&self) -> Option<Box<dyn SessionStore>> {
+        let mut store: Box<dyn SessionStore> = match self.kind {
+            Kind::Memory => return None,
+            Kind::Jsonl => Box::new(JsonlStore::resume(self.folder.path().join("s.jsonl"))),
+            #[cfg(feature = "sqlite")]
+            Kind::Sqlite => Box::new(longhand_session::SqliteStore::resume(
+                self.folder.path().join("sessions.db"),
+                "s".into(),
+            )),
+        };
+        store.open().expect("the session");
+        Some(store)
     }
 
     /// What the session is, as its owner sees it and as the next one will. They never differ.
