@@ -20,7 +20,7 @@ pub use problem::{Origin, Problem};
 pub use resolved::{Explanation, Resolved};
 pub use values::{
     CompactionSettings, DisplaySettings, ExitSettings, ModelPrice, ModelSettings, ProviderSettings,
-    ReadSettings, RetrySettings, Settings, ThemeSettings, ToolSettings,
+    ReadSettings, RetrySettings, SessionSettings, Settings, StoreKind, ThemeSettings, ToolSettings,
 };
 
 use crate::environment::Environment;

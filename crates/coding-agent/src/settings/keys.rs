@@ -182,6 +182,12 @@ pub const KEYS: &[Key] = &[
         None,
         "Models of the endpoint: `id`, `name`, `contextWindow`, `maxTokens`, `input`, `reasoning`, `cost`",
     ),
+    user_key(
+        "sessions.store",
+        Kind::Choice(&["jsonl", "sqlite"]),
+        Some(r#""jsonl""#),
+        "Where new sessions are kept: a file each, or one database with full-text search; sessions of both are found either way",
+    ),
     key(
         "exit.printLast",
         Kind::Flag,

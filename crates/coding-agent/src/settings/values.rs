@@ -25,6 +25,8 @@ pub struct Settings {
     pub read: ReadSettings,
     /// Endpoints by name.
     pub providers: BTreeMap<String, ProviderSettings>,
+    /// Keeping sessions.
+    pub sessions: SessionSettings,
     /// Leaving the program.
     pub exit: ExitSettings,
     /// The transcript.
@@ -153,6 +155,24 @@ pub struct ModelPrice {
     pub cache_read: f64,
     /// Prompt tokens written to cache.
     pub cache_write: f64,
+}
+
+/// Keeping sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionSettings {
+    /// Where new ones are kept.
+    pub store: StoreKind,
+}
+
+/// What sessions are kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StoreKind {
+    /// A file for each.
+    Jsonl,
+    /// One database for all.
+    Sqlite,
 }
 
 /// Leaving the program.
