@@ -78,7 +78,7 @@ impl SqliteLibrary {
 
     /// The sessions in which all words of a query occur, in one message, one summary or the title; the best first.
     ///
-    /// Words are compared without regard to case and accents, and a word also finds those that start with it. `now_millis` is the
+    /// Words are compared without regard to case and accents, and one of three letters or more also finds those that start with it. `now_millis` is the
     /// time, in milliseconds after 1970: of two sessions that match alike, the one that was written later comes first.
     ///
     /// # Errors

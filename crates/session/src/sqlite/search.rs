@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::library::COLUMNS;
 use super::summary::Summary;
@@ -96,24 +96,39 @@ pub(super) fn search(
         .collect();
     ranked.sort_by(|a, b| b.2.total_cmp(&a.2).then(b.0.cmp(&a.0)));
     ranked.truncate(most);
-    let hit = |(session, found, score): (i64, Found, f64)| {
-        let sql = format!("SELECT {COLUMNS}, {} FROM sessions WHERE session = ?", Summary::COLUMNS);
+    let lines: Vec<i64> = ranked.iter().filter_map(|(_, found, _)| found.line).collect();
+    let mut passages = passage_snippets(connection, &query, &lines)?;
+    let untold = ranked.iter().filter(|(_, found, _)| found.line.is_none());
+    let mut titles = title_snippets(
+        connection,
+        &query,
+        &untold.map(|(number, ..)| *number).collect::<Vec<_>>(),
+    )?;
+    let sql = format!("SELECT {COLUMNS}, {} FROM sessions WHERE session = ?", Summary::COLUMNS);
+    let mut sessions = connection.prepare(&sql)?;
+    let hit = |(number, found, score): (i64, Found, f64)| {
         let (entry, snippet) = match found.line {
-            Some(line) => passage(connection, &query, line)?,
-            None => (None, title(connection, &query, session)?),
+            Some(line) => passages.remove(&line).unwrap_or_default(),
+            None => (None, titles.remove(&number).unwrap_or_default()),
         };
-        let session = connection.query_row(&sql, [session], |columns| row(columns))?;
+        let session = sessions.query_row([number], |columns| row(columns))?;
         Ok(Hit { session, entry, snippet, passages: found.passages, score })
     };
     ranked.into_iter().map(hit).collect()
 }
+
+/// From so many characters on, a piece also finds words that start with it. Shorter ones would find a word in nearly every text.
+const MIN_PREFIX_CHARS: usize = 3;
 
 /// The pieces of a query, each as a phrase whose last word may go on; `None` where there is nothing to look for.
 fn quoted(query: &str) -> Option<String> {
     let phrases: Vec<String> = query
         .split(|char: char| char.is_whitespace() || char == '\0')
         .filter(|piece| piece.chars().any(char::is_alphanumeric))
-        .map(|piece| format!("\"{}\"*", piece.replace('"', "\"\"")))
+        .map(|piece| {
+            let goes_on = if piece.chars().count() < MIN_PREFIX_CHARS { "" } else { "*" };
+            format!("\"{}\"{goes_on}", piece.replace('"', "\"\""))
+        })
         .collect();
     (!phrases.is_empty()).then(|| phrases.join(" "))
 }
@@ -181,27 +196,46 @@ fn share(relevance: f64, best: f64) -> f64 {
     if share.is_finite() { share.clamp(f64::MIN_POSITIVE, 1.0) } else { 1.0 }
 }
 
-fn passage(
+/// What matches in some lines, with the ids of their entries. One pass over all that matches: to ask for each line alone would repeat
+/// the whole search.
+fn passage_snippets(
     connection: &Connection,
     query: &str,
-    line: i64,
-) -> rusqlite::Result<(Option<EntryId>, Snippet)> {
-    let sql = "SELECT snippet(passage_search, 0, ?, ?, '…', ?), id
-               FROM passage_search JOIN lines ON line = passage_search.rowid
-               WHERE passage_search MATCH ? AND passage_search.rowid = ?";
-    let columns = params![START.to_string(), END.to_string(), SNIPPET_WORDS, query, line];
-    let found = connection.query_row(sql, columns, |row| {
-        let id: Option<String> = row.get(1)?;
-        Ok((id.map(EntryId::from), snippet(row)?))
-    });
-    Ok(found.optional()?.unwrap_or_default())
+    lines: &[i64],
+) -> rusqlite::Result<HashMap<i64, (Option<EntryId>, Snippet)>> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT snippet(passage_search, 0, ?, ?, '…', ?), passage_search.rowid, id
+         FROM passage_search JOIN lines ON line = passage_search.rowid
+         WHERE passage_search MATCH ? AND +passage_search.rowid IN ({})",
+        listed(lines)
+    ))?;
+    let columns = params![START.to_string(), END.to_string(), SNIPPET_WORDS, query];
+    let found = statement.query_map(columns, |row| {
+        let id: Option<String> = row.get(2)?;
+        Ok((row.get(1)?, (id.map(EntryId::from), snippet(row)?)))
+    })?;
+    found.collect()
 }
 
-fn title(connection: &Connection, query: &str, session: i64) -> rusqlite::Result<Snippet> {
-    let sql = "SELECT highlight(title_search, 0, ?, ?) FROM title_search
-               WHERE title_search MATCH ? AND rowid = ?";
-    let columns = params![START.to_string(), END.to_string(), query, session];
-    Ok(connection.query_row(sql, columns, snippet).optional()?.unwrap_or_default())
+/// What matches in the titles of some sessions.
+fn title_snippets(
+    connection: &Connection,
+    query: &str,
+    sessions: &[i64],
+) -> rusqlite::Result<HashMap<i64, Snippet>> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT highlight(title_search, 0, ?, ?), rowid FROM title_search
+         WHERE title_search MATCH ? AND +rowid IN ({})",
+        listed(sessions)
+    ))?;
+    let columns = params![START.to_string(), END.to_string(), query];
+    let found = statement.query_map(columns, |row| Ok((row.get(1)?, snippet(row)?)))?;
+    found.collect()
+}
+
+/// Numbers as the members of a list.
+fn listed(numbers: &[i64]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn snippet(row: &Row<'_>) -> rusqlite::Result<Snippet> {
