@@ -11,6 +11,7 @@ use serde_json::Value;
 const COPIED: &[(&str, &[&str], &str)] = &[
     ("context", &["*"], "session"),
     ("session", &["loader.json", "migration.json", "pairing.json", "title-slot.json"], "session"),
+    ("session", &["import-claude.json", "import-codex.json"], "session"),
     (
         "snapcompact",
         &["history_blocks.json", "preserved_archive.json", "truncate_dataurl.json"],

@@ -14,6 +14,7 @@ pub mod file_lists;
 pub mod header;
 pub mod id_source;
 pub mod ids;
+pub mod import;
 pub mod json;
 pub mod jsonl;
 pub mod listing;
