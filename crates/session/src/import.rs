@@ -20,6 +20,7 @@
 mod claude;
 mod codex;
 mod fields;
+mod foreign;
 mod parts;
 mod records;
 mod survey;
@@ -31,6 +32,7 @@ use std::io::{self, BufRead};
 
 use serde::{Deserialize, Serialize};
 
+pub use foreign::{ForeignSession, list};
 pub use survey::{Facts, Title};
 pub use tally::Tally;
 pub use transcript::{ImportError, Transcript};

@@ -5,6 +5,8 @@
 mod claude;
 #[path = "import/codex.rs"]
 mod codex;
+#[path = "import/foreign.rs"]
+mod foreign;
 #[path = "import/play.rs"]
 mod play;
 #[path = "import/transcript.rs"]

@@ -7,6 +7,7 @@ mod ancestry;
 mod content;
 mod convert;
 mod record;
+mod sessions;
 mod title;
 
 use std::collections::{HashMap, VecDeque};
@@ -18,6 +19,7 @@ use serde_json::value::RawValue;
 use self::ancestry::{Ancestry, Gathering};
 use self::convert::{Converter, PROVIDER, Unit};
 use self::record::{Record, session_facts};
+pub(super) use self::sessions::sessions;
 use self::title::Titles;
 use super::parts;
 use super::records::Records;

@@ -7,6 +7,9 @@ mod compacted;
 mod content;
 mod item;
 mod known;
+mod sessions;
+#[cfg(feature = "sqlite")]
+mod threads;
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead};
@@ -17,6 +20,7 @@ use serde_json::value::RawValue;
 
 use self::item::{Item, Says};
 use self::known::{Gathering, Known};
+pub(super) use self::sessions::sessions;
 use super::records::Records;
 use super::survey::{Facts, Title, clean_title};
 use super::tally::Tally;

@@ -66,6 +66,10 @@ pub(super) fn millis(raw: Option<&RawValue>) -> Option<i64> {
     if let Some(text) = text(raw) {
         return Timestamp::new(text).millis();
     }
-    let number: f64 = raw.and_then(typed)?;
-    Some((if number.abs() < FIRST_MILLIS { number * 1000.0 } else { number }) as i64)
+    raw.and_then(typed).map(millis_of)
+}
+
+/// A time that is a number of seconds or milliseconds, in milliseconds.
+pub(super) fn millis_of(time: f64) -> i64 {
+    (if time.abs() < FIRST_MILLIS { time * 1000.0 } else { time }) as i64
 }
