@@ -10,8 +10,19 @@ use serde_json::Value;
 /// Folders of vectors, the files taken from each (`*` takes all), and the crate that tests them.
 const COPIED: &[(&str, &[&str], &str)] = &[
     ("context", &["*"], "session"),
-    ("session", &["loader.json", "migration.json", "pairing.json", "title-slot.json"], "session"),
-    ("session", &["import-claude.json", "import-codex.json"], "session"),
+    (
+        "session",
+        &[
+            "import-claude.json",
+            "import-codex.json",
+            "listing-status.json",
+            "loader.json",
+            "migration.json",
+            "pairing.json",
+            "title-slot.json",
+        ],
+        "session",
+    ),
     (
         "snapcompact",
         &["history_blocks.json", "preserved_archive.json", "truncate_dataurl.json"],

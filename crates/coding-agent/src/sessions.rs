@@ -1,19 +1,37 @@
-//! Where the sessions of a user lie, and how a session is found again.
+//! Where the sessions of a user lie: listed, found again, pinned, thrown away.
 
+mod cleanup;
+mod trash;
+
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use longhand_session::Header;
-use longhand_session::lookup::{self, LookupError, SessionFile};
-use longhand_session::place::{self, Landmarks};
+use longhand_session::breadcrumbs::Breadcrumbs;
+use longhand_session::jsonl::recover_folder;
+use longhand_session::listing::{self, Seen, SessionRow};
+use longhand_session::lookup::{self, LookupError};
+use longhand_session::pins::{Pins, pinned_first};
+use longhand_session::place::{self, Landmarks, SessionPlace};
+use longhand_session::sqlite::SqliteLibrary;
+
+pub use cleanup::{Cleanup, Leftover};
 
 use crate::agent::Setup;
 use crate::places::{self, Places};
+use trash::Trash;
 
 /// Where the sessions of a user lie.
 #[derive(Debug, Clone)]
 pub struct Sessions {
     root: PathBuf,
     layout: Layout,
+    seen: Arc<Mutex<Seen>>,
+    pins: Pins,
+    breadcrumbs: Breadcrumbs,
+    trash: Trash,
 }
 
 #[derive(Debug, Clone)]
@@ -24,15 +42,33 @@ enum Layout {
     Flat,
 }
 
+/// Which sessions are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// Those of a working directory.
+    Directory(&'a Path),
+    /// All.
+    Everywhere,
+}
+
 impl Sessions {
     pub(crate) fn new(setup: &Setup, places: &Places) -> Self {
-        if let Some(folder) = &setup.session_dir {
-            return Self { root: setup.directory.join(folder), layout: Layout::Flat };
+        let (root, layout) = if let Some(folder) = &setup.session_dir {
+            (setup.directory.join(folder), Layout::Flat)
+        } else {
+            let home = places::home(&setup.environment).unwrap_or_else(|| places.data.clone());
+            let temp = setup.environment.var("TMPDIR").unwrap_or("/tmp");
+            let landmarks = Landmarks::new(&home, Path::new(temp));
+            (places.sessions(), Layout::Buckets(landmarks))
+        };
+        Self {
+            root,
+            layout,
+            seen: Arc::default(),
+            pins: Pins::at(places.data.join("session-pins.json")),
+            breadcrumbs: Breadcrumbs::at(places.data.join("terminal-sessions")),
+            trash: Trash::at(places.data.join("trash")),
         }
-        let home = places::home(&setup.environment).unwrap_or_else(|| places.data.clone());
-        let temp = setup.environment.var("TMPDIR").unwrap_or("/tmp");
-        let landmarks = Landmarks::new(&home, Path::new(temp));
-        Self { root: places.sessions(), layout: Layout::Buckets(landmarks) }
     }
 
     /// The file of a new session.
@@ -40,29 +76,97 @@ impl Sessions {
         self.folder(directory).join(place::file_name(header))
     }
 
-    /// The sessions of a working directory, newest first.
+    /// Sessions, pinned ones first, else the newest first. What was listed before and has not changed is not read again. Sessions
+    /// whose file a crash took away come back first.
     ///
     /// # Errors
-    /// The folder cannot be listed.
-    pub fn list(&self, directory: &Path) -> Result<Vec<SessionFile>, LookupError> {
-        lookup::list(&self.folder(directory))
+    /// A folder cannot be listed.
+    pub fn list(&self, scope: Scope<'_>) -> Result<Vec<SessionRow>, LookupError> {
+        let mut rows = self.rows(scope)?;
+        match self.pins.read() {
+            Ok(pins) => pinned_first(&mut rows, &pins),
+            // Without its pins a list is still a list.
+            Err(error) => tracing::warn!("cannot read the pinned sessions: {error}"),
+        }
+        Ok(rows)
     }
 
     /// The newest session of a working directory in which something was said.
     ///
     /// # Errors
     /// The folder cannot be listed.
-    pub fn newest(&self, directory: &Path) -> Result<Option<SessionFile>, LookupError> {
-        lookup::newest(&self.folder(directory), directory)
+    pub fn newest(&self, directory: &Path) -> Result<Option<SessionRow>, LookupError> {
+        let rows = self.rows(Scope::Directory(directory))?;
+        Ok(lookup::newest(&rows, directory).cloned())
     }
 
-    /// The session that a user means: a path, the start of an id or of a file's name, or a title.
+    /// The session that a user means: a path, the start of an id or of a file's name, or a title. Sessions of the directory come
+    /// before others.
     ///
     /// # Errors
     /// Nothing matches, or more than one.
-    pub fn find(&self, wanted: &str, directory: &Path) -> Result<PathBuf, LookupError> {
-        let file = lookup::find(wanted, &self.folder(directory), &self.root)?;
-        Ok(directory.join(file))
+    pub fn find(&self, wanted: &str, directory: &Path) -> Result<SessionPlace, LookupError> {
+        if let Some(path) = lookup::as_path(wanted) {
+            return Ok(SessionPlace::File(directory.join(path)));
+        }
+        for scope in [Scope::Directory(directory), Scope::Everywhere] {
+            if let Some(row) = lookup::find(wanted, &self.rows(scope)?)? {
+                return Ok(row.place.clone());
+            }
+        }
+        Err(LookupError::NotFound { wanted: wanted.to_owned() })
+    }
+
+    /// Moves a session with its artifacts to the trash, where it stays for thirty days. One in a database is gone at once.
+    ///
+    /// # Errors
+    /// It cannot be moved.
+    pub fn delete(&self, place: &SessionPlace) -> io::Result<()> {
+        match place {
+            SessionPlace::File(file) => self.trash.take(file, SystemTime::now()),
+            SessionPlace::Database { path, id } => match SqliteLibrary::open(path) {
+                Ok(Some(mut library)) => library.delete(id).map(drop).map_err(io::Error::other),
+                Ok(None) => Err(io::ErrorKind::NotFound.into()),
+                Err(error) => Err(io::Error::other(error)),
+            },
+        }
+    }
+
+    /// The pinned sessions.
+    pub fn pins(&self) -> &Pins {
+        &self.pins
+    }
+
+    /// Which session each terminal was last in.
+    pub fn breadcrumbs(&self) -> &Breadcrumbs {
+        &self.breadcrumbs
+    }
+
+    /// Newest first.
+    fn rows(&self, scope: Scope<'_>) -> Result<Vec<SessionRow>, LookupError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| LookupError::List { path, source }
+        };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match (scope, &self.layout) {
+            (Scope::Everywhere, Layout::Buckets(_)) => {
+                listing::list_all(&self.root, &mut seen).map_err(failed(&self.root))
+            }
+            (Scope::Everywhere, Layout::Flat) => {
+                listing::list(&self.root, &mut seen).map_err(failed(&self.root))
+            }
+            (Scope::Directory(directory), layout) => {
+                if let Layout::Buckets(landmarks) = layout {
+                    landmarks.adopt_old_bucket(&self.root, directory);
+                }
+                let folder = self.folder(directory);
+                recover_folder(&folder, SystemTime::now()).map_err(failed(&folder))?;
+                let mut rows = listing::list(&folder, &mut seen).map_err(failed(&folder))?;
+                rows.retain(|row| !lookup::is_of_another(row, directory));
+                Ok(rows)
+            }
+        }
     }
 
     fn folder(&self, directory: &Path) -> PathBuf {

@@ -1,5 +1,7 @@
 //! The command line, parsed. Decides nothing: what a flag means is said by whoever reads it.
 
+pub(crate) mod sessions;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -153,6 +155,8 @@ pub(crate) enum Command {
     Context(Context),
     /// Compact a session once
     Compact(Compact),
+    /// List, search, delete, pin and clean up sessions
+    Sessions(sessions::Sessions),
 }
 
 /// `longhand inspect`.

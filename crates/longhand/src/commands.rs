@@ -4,3 +4,4 @@ pub(crate) mod compact;
 pub(crate) mod context;
 pub(crate) mod inspect;
 pub(crate) mod named_session;
+pub(crate) mod sessions;

@@ -7,6 +7,7 @@ use longhand_agent::start::Asking;
 use longhand_coding_agent::agent::{
     CodingAgent, ContextFilesUse, OpenRequest, SessionChoice, ToolSelection,
 };
+use longhand_coding_agent::sessions::Scope;
 use longhand_session::digits::grouped;
 
 use crate::arguments::{Launch, Mode};
@@ -93,16 +94,14 @@ pub(crate) fn request(launch: &Launch, asking: Asking) -> OpenRequest {
 
 /// `--resume` without a value: the sessions to choose from.
 fn list_sessions(agent: &CodingAgent) -> Result<Exit> {
-    let sessions = agent.sessions().list(agent.directory())?;
+    let sessions = agent.sessions().list(Scope::Directory(agent.directory()))?;
     if sessions.is_empty() {
         bail!("there is no session of `{}`", agent.directory().display());
     }
     eprintln!("name one of these with `--resume ID`:");
     for session in sessions {
-        let unnamed = if session.is_empty { "(no messages)" } else { "(no title)" };
-        let title = session.title.as_deref().unwrap_or(unnamed);
         let title: String =
-            title.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
+            session.name().chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
         eprintln!("  {}  {title} ({} bytes)", session.id, grouped(session.bytes));
     }
     Ok(Exit::Usage)

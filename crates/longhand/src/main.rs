@@ -64,6 +64,9 @@ async fn dispatch(arguments: Arguments) -> Result<Exit> {
         Some(Command::Compact(compact)) => {
             commands::compact::run(&setup::agent(&compact.common, Vec::new())?, &compact).await
         }
+        Some(Command::Sessions(sessions)) => {
+            commands::sessions::run(&setup::agent(sessions.common(), Vec::new())?, &sessions)
+        }
         None => launch::run(arguments.launch).await,
     }
 }

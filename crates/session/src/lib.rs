@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod block;
+pub mod breadcrumbs;
 pub mod context;
 pub mod conversion;
 pub mod counter;
@@ -24,6 +25,7 @@ pub mod memory_store;
 pub mod message;
 pub mod model;
 pub mod pairing;
+pub mod pins;
 pub mod place;
 pub mod redaction;
 #[cfg(feature = "sqlite")]

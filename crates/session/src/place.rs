@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -136,10 +137,44 @@ impl Landmarks {
         }
     }
 
+    /// Renames the folder that earlier versions of the format used for a directory below home or the temporary folder, or moves
+    /// its sessions into the one of today. What has a name that is taken there stays, with a warning.
+    pub fn adopt_old_bucket(&self, sessions_root: &Path, cwd: &Path) {
+        let cwd = canonical(cwd);
+        let old = format!("--{}--", dashed(cwd.strip_prefix("/").unwrap_or(&cwd)));
+        let (old, new) = (sessions_root.join(old), sessions_root.join(self.bucket(&cwd)));
+        if old == new || !old.is_dir() {
+            return;
+        }
+        if let Err(error) = merge(&old, &new) {
+            let (old, new) = (old.display(), new.display());
+            tracing::warn!("cannot move the sessions of `{old}` to `{new}`: {error}");
+        }
+    }
+
     /// Where a new session goes, below the root of all sessions.
     pub fn new_session(&self, sessions_root: &Path, cwd: &Path, header: &Header) -> PathBuf {
         sessions_root.join(self.bucket(cwd)).join(file_name(header))
     }
+}
+
+/// Moves what is in one folder to another, but replaces nothing there.
+fn merge(from: &Path, to: &Path) -> io::Result<()> {
+    if !to.exists() {
+        return fs::rename(from, to);
+    }
+    let mut is_empty = true;
+    for item in fs::read_dir(from)? {
+        let item = item?;
+        let target = to.join(item.file_name());
+        if target.exists() {
+            is_empty = false;
+            tracing::warn!("`{}` stays: its name is taken", item.path().display());
+        } else {
+            fs::rename(item.path(), target)?;
+        }
+    }
+    if is_empty { fs::remove_dir(from) } else { Ok(()) }
 }
 
 fn dashed(path: &Path) -> String {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use longhand_session::Header;
+use longhand_session::listing::{self, Seen, SessionRow};
 use longhand_session::lookup::{self, LookupError};
 use longhand_session::place::{self, Landmarks};
 use longhand_session::time::Timestamp;
@@ -58,8 +59,19 @@ impl Sessions {
         path
     }
 
-    fn find(&self, wanted: &str) -> Result<PathBuf, LookupError> {
-        lookup::find(wanted, &self.bucket("-here"), self.root())
+    fn rows(&self, bucket: &str) -> Vec<SessionRow> {
+        listing::list(&self.bucket(bucket), &mut Seen::default()).expect("a folder")
+    }
+
+    /// First here, then everywhere, as somebody at a terminal looks.
+    fn find(&self, here: &str, wanted: &str) -> Result<Option<PathBuf>, LookupError> {
+        let all = listing::list_all(self.root(), &mut Seen::default()).expect("a folder");
+        let here = self.rows(here);
+        let found = match lookup::find(wanted, &here)? {
+            Some(row) => Some(row.clone()),
+            None => lookup::find(wanted, &all)?.cloned(),
+        };
+        Ok(found.and_then(|row| row.place.file().map(Path::to_path_buf)))
     }
 }
 
@@ -74,9 +86,10 @@ fn the_newest_session_of_a_directory_is_one_where_something_was_said() {
     sessions.add("-here", "empty", &here, None, "");
     fs::write(sessions.bucket("-here").join("junk.jsonl"), "junk\n").expect("a file");
 
-    let found = lookup::newest(&sessions.bucket("-here"), &here).expect("a folder");
-    assert_eq!(found.map(|session| session.path), Some(wanted));
-    assert_eq!(lookup::newest(&sessions.bucket("-none"), &here).expect("no folder"), None);
+    let rows = sessions.rows("-here");
+    let found = lookup::newest(&rows, &here).and_then(|row| row.place.file());
+    assert_eq!(found, Some(&*wanted));
+    assert_eq!(lookup::newest(&sessions.rows("-none"), &here), None);
 }
 
 #[test]
@@ -94,20 +107,24 @@ fn a_word_means_an_id_then_a_title_and_here_before_elsewhere() {
         ("Fix retry", &first),
         ("fix retry of", &second),
         ("0190cc", &far),
-        ("/some/where.jsonl", &PathBuf::from("/some/where.jsonl")),
     ] {
-        assert_eq!(sessions.find(wanted).ok().as_ref(), Some(path), "{wanted}");
+        let found = sessions.find("-here", wanted).expect("one");
+        assert_eq!(found.as_ref(), Some(path), "{wanted}");
     }
-    assert!(matches!(sessions.find("zz"), Err(LookupError::NotFound { .. })));
-    assert!(matches!(sessions.find(""), Err(LookupError::NotFound { .. })));
+    for unknown in ["zz", ""] {
+        assert_eq!(sessions.find("-here", unknown).expect("none"), None);
+    }
+    assert_eq!(lookup::as_path("/some/where"), Some(Path::new("/some/where")));
+    assert_eq!(lookup::as_path("where.jsonl"), Some(Path::new("where.jsonl")));
+    assert_eq!(lookup::as_path("0190"), None);
 
-    let ambiguous = sessions.find("0190").expect_err("two here").to_string();
+    let ambiguous = sessions.find("-here", "0190").expect_err("two here").to_string();
     assert_eq!(
         ambiguous,
         "`0190` matches 2 sessions:\n  0190bb  Fix retry of uploads\n  0190aa  Fix retry"
     );
-    let elsewhere = lookup::find("0190", &sessions.bucket("-none"), sessions.root());
-    assert_eq!(elsewhere.ok(), Some(short), "a whole id wins over ids that start with it");
+    let elsewhere = sessions.find("-none", "0190").expect("one");
+    assert_eq!(elsewhere, Some(short), "a whole id wins over ids that start with it");
 }
 
 #[test]
@@ -117,8 +134,8 @@ fn a_header_longer_than_the_window_is_still_read() {
     let dirs = vec!["/some/directory"; 400];
     let header = serde_json::json!({"type": "session", "id": "long", "cwd": "/w", "additionalDirectories": dirs});
     fs::write(&path, format!("{header}\n{SAID}\n")).expect("a file");
-    let session = lookup::glance(&path).expect("a file").expect("a session");
-    assert_eq!((session.id.as_str(), session.is_empty), ("long", false));
+    let session = listing::glance(&path).expect("a file");
+    assert_eq!((session.id.as_str(), session.is_empty()), ("long", false));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::CodingAgent;
 use crate::catalogue;
+use crate::sessions::Scope;
 
 /// What there is to begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +30,9 @@ impl CodingAgent {
         let variables = usual
             .map(|name| KeyVariable { is_set: environment.var(&name).is_some(), name })
             .collect();
-        let sessions = self.sessions.list(&self.setup.directory).unwrap_or_default();
-        let sessions_here = sessions.iter().filter(|session| !session.is_empty).count();
+        let sessions =
+            self.sessions.list(Scope::Directory(&self.setup.directory)).unwrap_or_default();
+        let sessions_here = sessions.iter().filter(|session| !session.is_empty()).count();
         FirstRun { variables, sessions_here }
     }
 

@@ -1,16 +1,17 @@
 //! Opens a session: finds or makes its store, chooses its model, gathers tools, prompts and maintenance, and starts its owner.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhand_agent::client::ModelsError;
 use longhand_agent::{AgentSession, ModelClient, SessionConfig, SessionHandle, StartError};
 use longhand_session::context::{self, SessionContext};
 use longhand_session::header::VERSION;
+use longhand_session::jsonl;
 use longhand_session::lookup::LookupError;
 use longhand_session::place::{self, SessionPlace};
-use longhand_session::store::{IndexRow, Opened as Found};
+use longhand_session::store::{ChangeSet, IndexRow, Opened as Found};
 use longhand_session::time::Timestamp;
 use longhand_session::{Header, MemoryStore, ModelRef, SessionStore, StoreError, Tree};
 use tokio::sync::watch;
@@ -179,10 +180,14 @@ impl CodingAgent {
             SessionChoice::New => None,
             SessionChoice::InMemory => return Ok(Box::new(MemoryStore::new(self.new_header()))),
             SessionChoice::Continue => {
-                self.sessions.newest(directory)?.map(|session| SessionPlace::File(session.path))
+                self.sessions.newest(directory)?.map(|session| session.place)
             }
             SessionChoice::Resume(wanted) => {
-                Some(SessionPlace::File(self.sessions.find(wanted, directory)?))
+                let place = self.sessions.find(wanted, directory)?;
+                if place.file().is_some_and(is_free) {
+                    return self.new_store_at(&place);
+                }
+                Some(place)
             }
             SessionChoice::At(place) => Some(place.clone()),
         };
@@ -190,6 +195,14 @@ impl CodingAgent {
             Some(place) => self.store_sources().resume(&place),
             None => self.new_store(),
         })
+    }
+
+    /// A new session where the user named a file that is not there yet, or is empty. It is written at once.
+    fn new_store_at(&self, place: &SessionPlace) -> Result<Box<dyn SessionStore>, OpenError> {
+        let mut store = self.store_sources().create(place, self.new_header());
+        store.open()?;
+        store.rewrite(&ChangeSet::default())?;
+        Ok(self.store_sources().resume(place))
     }
 
     fn new_store(&self) -> Box<dyn SessionStore> {
@@ -229,6 +242,14 @@ impl CodingAgent {
             None => self.setup.directory.clone(),
         }
     }
+}
+
+/// Whether a new session can begin at a path: its folder is there, and nothing else, unless a crash has left a session behind.
+fn is_free(path: &Path) -> bool {
+    let is_empty = path.metadata().map_or(true, |found| found.is_file() && found.len() == 0);
+    is_empty
+        && path.parent().is_some_and(|folder| folder.as_os_str().is_empty() || folder.is_dir())
+        && !jsonl::recover(path).unwrap_or(true)
 }
 
 /// Opens a store and reads the settings at its leaf, away from the runtime: a session may be long.

@@ -57,12 +57,12 @@ pub(crate) fn open(agent: &CodingAgent, name: Option<&str>) -> Result<ReadSessio
 pub(crate) fn place(agent: &CodingAgent, name: Option<&str>) -> Result<SessionPlace> {
     let directory = agent.directory();
     if let Some(name) = name {
-        Ok(SessionPlace::File(agent.sessions().find(name, directory)?))
+        Ok(agent.sessions().find(name, directory)?)
     } else {
         let newest = agent.sessions().newest(directory)?;
         let newest =
             newest.with_context(|| format!("there is no session of `{}`", directory.display()))?;
-        Ok(SessionPlace::File(newest.path))
+        Ok(newest.place)
     }
 }
 

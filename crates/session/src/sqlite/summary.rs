@@ -5,8 +5,8 @@
 use rusqlite::{Connection, Row, params};
 
 use crate::entry::Entry;
-use crate::listing::Status;
-use crate::message::{Content, Message, StopReason};
+use crate::listing::{Status, spoken, status_after};
+use crate::message::Message;
 use crate::stored_object;
 
 /// How much is kept of a first message.
@@ -46,7 +46,7 @@ impl Summary {
             first_of_user: row.get(from + 3)?,
             first_of_anybody: row.get(from + 4)?,
             opening: row.get(from + 5)?,
-            status: status_of_name(&row.get::<_, String>(from + 6)?),
+            status: Status::from_name(&row.get::<_, String>(from + 6)?).unwrap_or_default(),
         })
     }
 
@@ -138,7 +138,7 @@ impl Summary {
                 self.first_of_user,
                 self.first_of_anybody,
                 self.opening,
-                name_of_status(self.status),
+                self.status.as_str(),
                 now_millis,
                 session,
             ],
@@ -151,69 +151,6 @@ fn entry_of(row: &Row<'_>) -> rusqlite::Result<Option<Entry>> {
     let text = row.get_ref(0)?;
     let text = String::from_utf8_lossy(text.as_bytes().unwrap_or_default());
     Ok(stored_object::read(&text).ok().flatten())
-}
-
-/// What user, model, or the program in the user's stead said.
-fn spoken(message: &Message) -> Option<String> {
-    let join = |content: &Content| content.texts().collect::<Vec<_>>().join(" ");
-    match message {
-        Message::User(message) | Message::Developer(message) => Some(join(&message.content)),
-        Message::Assistant(message) => Some(message.text(" ")),
-        Message::ToolResult(_)
-        | Message::BashExecution(_)
-        | Message::PythonExecution(_)
-        | Message::FileMention(_)
-        | Message::Custom(_)
-        | Message::HookMessage(_)
-        | Message::BranchSummary(_)
-        | Message::CompactionSummary(_)
-        | Message::Unknown(_) => None,
-    }
-}
-
-/// How a session is left that ends with this message.
-fn status_after(message: &Message) -> Status {
-    match message {
-        Message::Assistant(message) => match message.stop_reason {
-            StopReason::Error => Status::Error,
-            StopReason::Aborted => Status::Aborted,
-            StopReason::Length => Status::Interrupted,
-            StopReason::Stop | StopReason::ToolUse => {
-                let has_calls = message.tool_calls().next().is_some();
-                if has_calls { Status::Interrupted } else { Status::Complete }
-            }
-        },
-        Message::ToolResult(_) => Status::Interrupted,
-        Message::User(_) => Status::Pending,
-        Message::Developer(_)
-        | Message::BashExecution(_)
-        | Message::PythonExecution(_)
-        | Message::FileMention(_)
-        | Message::Custom(_)
-        | Message::HookMessage(_)
-        | Message::BranchSummary(_)
-        | Message::CompactionSummary(_)
-        | Message::Unknown(_) => Status::Unknown,
-    }
-}
-
-const STATUS_NAMES: [(Status, &str); 7] = [
-    (Status::Complete, "complete"),
-    (Status::Interrupted, "interrupted"),
-    (Status::Aborted, "aborted"),
-    (Status::Error, "error"),
-    (Status::Pending, "pending"),
-    (Status::Unknown, "unknown"),
-    (Status::Damaged, "damaged"),
-];
-
-fn name_of_status(status: Status) -> &'static str {
-    STATUS_NAMES.iter().find(|(known, _)| *known == status).map_or("unknown", |(_, name)| name)
-}
-
-fn status_of_name(name: &str) -> Status {
-    let known = STATUS_NAMES.iter().find(|(_, known)| *known == name);
-    known.map_or(Status::Unknown, |(status, _)| *status)
 }
 
 /// The start of a text, cut after a whole character.
