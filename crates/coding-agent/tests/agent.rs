@@ -48,6 +48,7 @@ impl Desk {
         CodingAgent::new(setup).unwrap()
     }
 
+    /// The files of sessions, without the locks beside them.
     fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut open = vec![self.path("home/sessions")];
@@ -57,6 +58,7 @@ impl Desk {
                 if path.is_dir() { open.push(path) } else { found.push(path) }
             }
         }
+        found.retain(|path| path.extension().is_none_or(|ending| ending != "os"));
         found
     }
 }
