@@ -35,6 +35,7 @@ pub mod store;
 mod stored_object;
 pub mod tiktoken;
 pub mod time;
+pub mod title;
 pub mod title_slot;
 pub mod tokens;
 pub mod tree;

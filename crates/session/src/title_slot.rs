@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::header::Header;
 use crate::time::Timestamp;
@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 pub const SLOT_BYTES: usize = 256;
 
 /// Who chose a title.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TitleSource {
     /// The program.

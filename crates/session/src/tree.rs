@@ -3,7 +3,21 @@
 //! Holds ids, kinds and links, no entry: about 150 bytes a node. Any input makes a tree: an entry whose parent is itself or
 //! missing is a root, and a walk along a circle of parents ends where it would repeat. No I/O.
 
+mod abandoned;
+mod gaps;
+mod labels;
+mod landing;
+mod open_calls;
+mod view;
+
 use std::collections::{HashMap, HashSet};
+
+pub use abandoned::Abandoned;
+pub use gaps::Gap;
+pub use labels::Labels;
+pub use landing::{Landing, Returned, is_request, landing};
+pub use open_calls::{aborted_result, open_calls, open_calls_in};
+pub use view::ViewNode;
 
 use crate::ids::EntryId;
 use crate::store::{EntryTag, IndexRow};
@@ -143,6 +157,19 @@ impl Tree {
             None => self.first_root,
         };
         std::iter::successors(first, |at| self.node(*at).next_sibling).map(|at| &self.node(at).row)
+    }
+
+    /// All entries, in the order of the file.
+    pub fn rows(&self) -> impl Iterator<Item = &IndexRow> {
+        let is_owner = |(at, node): &(usize, &Node)| self.index(&node.row.id) == Some(*at as u32);
+        self.nodes.iter().enumerate().filter(is_owner).map(|(_, node)| &node.row)
+    }
+
+    /// The rows from the root to `id`, both included; empty for an unknown id. Linear in the path.
+    pub fn path_rows(&self, id: &EntryId) -> Vec<IndexRow> {
+        let mut path: Vec<IndexRow> = self.ancestors(id).cloned().collect();
+        path.reverse();
+        path
     }
 
     /// What is known of an entry.
