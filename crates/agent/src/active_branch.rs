@@ -148,6 +148,20 @@ impl ActiveBranch {
         Ok(())
     }
 
+    /// Takes another tree, whose links have changed. `entries` are the window of its leaf.
+    pub(crate) fn rearrange(&mut self, tree: Tree, entries: Vec<Arc<Entry>>) {
+        self.tree = tree;
+        self.entries = entries.into();
+        self.live.rebuild(&self.entries);
+        self.epoch.0 += 1;
+        self.generation.0 += 1;
+    }
+
+    /// The window of the branch: see [`Branch::entries`].
+    pub(crate) fn entries(&self) -> &Vector<Arc<Entry>> {
+        &self.entries
+    }
+
     /// An abort: continuations that were planned before it are void.
     pub(crate) fn abort(&mut self) {
         self.generation.0 += 1;

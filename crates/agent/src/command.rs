@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use longhand_session::context::SessionContext;
 use longhand_session::message::ImageBlock;
-use longhand_session::{Block, Content, StoreError, ToolCallId};
+use longhand_session::title_slot::TitleSource;
+use longhand_session::{Block, Content, EntryId, StoreError, ToolCallId};
 use tokio::sync::oneshot;
 
 use crate::client::ModelClient;
 use crate::commit::{Commit, CommitError, Committed};
 use crate::compaction::CompactionResult;
+use crate::edit::{EditError, Navigated, Navigation};
+use crate::ending::Ending;
 use crate::event::SessionEvent;
 use crate::maintenance::{MaintenanceError, ManualRequest};
 use crate::subscription::Subscription;
@@ -94,6 +97,20 @@ pub enum SessionCommand {
     Answer(ToolCallId, ApprovalAnswer),
     /// Change the session.
     Commit(Box<Commit>, oneshot::Sender<Result<Committed, CommitError>>),
+    /// Move to another entry.
+    Navigate(Navigation, oneshot::Sender<Result<Navigated, EditError>>),
+    /// Begin afresh for the model.
+    Reset(oneshot::Sender<Result<(), EditError>>),
+    /// Name an entry, or take its name away.
+    Label(EntryId, Option<String>, oneshot::Sender<Result<(), EditError>>),
+    /// Name the session.
+    SetTitle(String, TitleSource, oneshot::Sender<Result<(), EditError>>),
+    /// Take an entry out of the branch for good.
+    Discard(EntryId, oneshot::Sender<Result<(), EditError>>),
+    /// Hang an entry after a gap where it most likely belongs.
+    CloseGap(EntryId, oneshot::Sender<Result<(), EditError>>),
+    /// Write everything, and say where the leaf is.
+    Settle(oneshot::Sender<Result<Option<EntryId>, EditError>>),
     /// Tell everyone.
     Emit(Box<SessionEvent>),
     /// Listen.
@@ -101,5 +118,5 @@ pub enum SessionCommand {
     /// The whole display transcript of the active branch.
     Transcript(oneshot::Sender<Result<SessionContext, Arc<StoreError>>>),
     /// Stop everything, write everything, end.
-    Close(oneshot::Sender<Result<(), CloseError>>),
+    Close(Ending, oneshot::Sender<Result<(), CloseError>>),
 }

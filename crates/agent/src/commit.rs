@@ -34,6 +34,8 @@ pub struct Expect {
 pub enum Change {
     /// New entries at the leaf, in order.
     Append(Vec<EntryDraft>),
+    /// New entries at the leaf, in order: all of them in the store, or none anywhere.
+    AppendWhole(Vec<EntryDraft>),
     /// A compaction at the leaf, and the record of the pass that made it.
     Compaction(Box<CompactionDraft>),
     /// Entries changed in place, same ids and parents.
@@ -99,6 +101,9 @@ pub enum CommitError {
     /// The session went another way since the change was computed.
     #[error("the session changed meanwhile")]
     Stale,
+    /// Calls are running: their results belong where the leaf is.
+    #[error("calls are running")]
+    CallsRunning,
     /// The session has ended.
     #[error("the session is closed")]
     Closed,

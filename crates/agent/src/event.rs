@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use longhand_session::title_slot::TitleSource;
 use longhand_session::{AssistantMessage, Entry, EntryId, Message, MethodId, ToolCallId};
 use serde::Serialize;
 
@@ -197,6 +198,16 @@ pub enum SessionEvent {
     LeafChanged {
         /// The new leaf; `None` before the first entry.
         leaf: Option<EntryId>,
+        /// Words of the user that the leaf went before, to be said again.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        editor_text: Option<String>,
+    },
+    /// The session has another title.
+    TitleChanged {
+        /// The title.
+        title: String,
+        /// Who chose it.
+        source: TitleSource,
     },
     /// The transcript could not be written. What is in memory is kept, and written with the next success.
     PersistenceError {

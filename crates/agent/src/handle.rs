@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use longhand_session::context::SessionContext;
+use longhand_session::title_slot::TitleSource;
 use longhand_session::tokens::{EncryptedReasoning, count_messages};
-use longhand_session::{Fragment, StoreError, TokenCounter, ToolCallId};
+use longhand_session::{EntryId, Fragment, StoreError, TokenCounter, ToolCallId};
 use tokio::sync::{oneshot, watch};
 
 use crate::branch::Branch;
@@ -12,6 +13,8 @@ use crate::client::ModelClient;
 use crate::command::{CloseError, PromptError, RunEnd, SessionCommand, UserInput};
 use crate::commit::{Commit, CommitError, Committed};
 use crate::compaction::{CompactionResult, Thinking};
+use crate::edit::{EditError, Navigated, Navigation};
+use crate::ending::Ending;
 use crate::event::{SessionEvent, UsageSource};
 use crate::mail::{Mail, Postbox};
 use crate::maintenance::{MaintenanceError, ManualRequest};
@@ -161,6 +164,67 @@ impl SessionHandle {
             .unwrap_or(Err(CommitError::Closed))
     }
 
+    /// Moves to another entry of the tree. At what the user said the leaf goes before it, and its words come back.
+    ///
+    /// # Errors
+    /// There is no such entry, or a turn or a pass has the session. Nothing was changed.
+    pub async fn navigate(&self, to: Navigation) -> Result<Navigated, EditError> {
+        self.edit(|reply| SessionCommand::Navigate(to, reply)).await
+    }
+
+    /// Begins afresh: the model no longer sees what came before. Nothing is deleted.
+    ///
+    /// # Errors
+    /// A turn or a pass has the session.
+    pub async fn reset(&self) -> Result<(), EditError> {
+        self.edit(SessionCommand::Reset).await
+    }
+
+    /// Gives an entry a name; without one, or with an empty one, its name is taken away.
+    ///
+    /// # Errors
+    /// There is no such entry.
+    pub async fn label(&self, target: EntryId, label: Option<String>) -> Result<(), EditError> {
+        self.edit(|reply| SessionCommand::Label(target, label, reply)).await
+    }
+
+    /// Gives the session a title. A title that the user gave is never replaced by an automatic one.
+    ///
+    /// # Errors
+    /// Nothing is left of the title, the user chose another one, or it could not be written.
+    pub async fn set_title(
+        &self,
+        title: impl Into<String>,
+        source: TitleSource,
+    ) -> Result<(), EditError> {
+        self.edit(|reply| SessionCommand::SetTitle(title.into(), source, reply)).await
+    }
+
+    /// Takes an entry out of the branch for good: out of the session, where nothing but service tiers follows it; else what follows
+    /// stays in the session, off the branch. Linear in the session.
+    ///
+    /// # Errors
+    /// There is no such entry, a turn or a pass has the session, or it could not be written. Nothing was changed.
+    pub async fn discard(&self, entry: EntryId) -> Result<(), EditError> {
+        self.edit(|reply| SessionCommand::Discard(entry, reply)).await
+    }
+
+    /// Hangs an entry whose parent is missing after the one that stands before it. Linear in the session.
+    ///
+    /// # Errors
+    /// There is no gap before the entry, a turn or a pass has the session, or it could not be written. Nothing was changed.
+    pub async fn close_gap(&self, entry: EntryId) -> Result<(), EditError> {
+        self.edit(|reply| SessionCommand::CloseGap(entry, reply)).await
+    }
+
+    /// Writes everything that is not written yet, and gives the leaf: whoever reads the store now finds the session up to there.
+    ///
+    /// # Errors
+    /// Part of the session is only in memory.
+    pub async fn settle(&self) -> Result<Option<EntryId>, EditError> {
+        self.edit(SessionCommand::Settle).await
+    }
+
     /// Tells everyone who listens.
     pub async fn emit(&self, event: SessionEvent) {
         self.tell(SessionCommand::Emit(Box::new(event))).await;
@@ -184,7 +248,22 @@ impl SessionHandle {
     /// # Errors
     /// Part of the transcript could not be written.
     pub async fn close(&self) -> Result<(), CloseError> {
-        self.ask(SessionCommand::Close).await.unwrap_or(Ok(()))
+        self.close_as(Ending::Normal).await
+    }
+
+    /// As [`Self::close`]; the session remembers why it was left.
+    ///
+    /// # Errors
+    /// Part of the transcript could not be written.
+    pub async fn close_as(&self, ending: Ending) -> Result<(), CloseError> {
+        self.ask(|reply| SessionCommand::Close(ending, reply)).await.unwrap_or(Ok(()))
+    }
+
+    async fn edit<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<Result<T, EditError>>) -> SessionCommand,
+    ) -> Result<T, EditError> {
+        self.ask(command).await.unwrap_or(Err(EditError::Closed))
     }
 
     /// Sends a command. A closed session takes none, which is no failure of the caller.

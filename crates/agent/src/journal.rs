@@ -72,22 +72,27 @@ impl Journal {
         if self.has_begun { self.flush().await } else { None }
     }
 
-    /// Replaces entries and appends others: all or nothing.
-    pub(crate) async fn rewrite(
-        &mut self,
-        replace: &[Arc<Entry>],
-        append: &[Arc<Entry>],
-    ) -> Result<(), Arc<StoreError>> {
-        let (unwritten, stored) = replace
-            .iter()
-            .cloned()
-            .partition::<Vec<_>, _>(|new| self.pending.iter().any(|old| old.id == new.id));
+    /// Somebody has said something that is to be kept: from now on entries are written as they come.
+    pub(crate) fn begin(&mut self) {
+        self.has_begun = true;
+    }
+
+    /// Makes changes, whatever is still unwritten among them: all or nothing.
+    pub(crate) async fn rewrite(&mut self, changes: ChangeSet) -> Result<(), Arc<StoreError>> {
+        let ChangeSet { replace, remove, append, header } = changes;
         let mut pending = self.pending.clone();
+        let (unwritten, replace) = replace
+            .into_iter()
+            .partition::<Vec<_>, _>(|new| pending.iter().any(|old| old.id == new.id));
         for new in unwritten {
             pending.iter_mut().filter(|old| old.id == new.id).for_each(|old| *old = new.clone());
         }
-        pending.extend_from_slice(append);
-        let changes = ChangeSet { replace: stored, append: pending, ..ChangeSet::default() };
+        let (unwritten, remove) =
+            remove.into_iter().partition::<Vec<_>, _>(|id| pending.iter().any(|old| old.id == *id));
+        pending.retain(|old| !unwritten.contains(&old.id));
+        pending.extend(append);
+        self.begin();
+        let changes = ChangeSet { replace, remove, append: pending, header };
         let store = self.store.clone();
         let written = blocking(move || store.blocking_lock().rewrite(&changes)).await;
         self.written(written.map_err(Arc::new)?);
@@ -133,6 +138,11 @@ impl Journal {
             }
             Err(error) => self.latch(error),
         }
+    }
+
+    /// Why part of the transcript is only in memory, if it is.
+    pub(crate) fn failure(&self) -> Option<Arc<StoreError>> {
+        self.failure.clone()
     }
 
     /// What new listeners are told: that part of the transcript is only in memory.

@@ -4,6 +4,7 @@
 //! with letters. It waits only for the store. What it decides is who has the session: nobody, a run, or a pass of the user.
 
 mod commits;
+mod edits;
 mod passes;
 mod runs;
 
@@ -13,24 +14,25 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use longhand_session::EntryKind;
+use longhand_session::block::ToolCall;
 use longhand_session::context::{self, DanglingCalls};
-use longhand_session::entry::CustomEntry;
 use longhand_session::id_source::IdSource;
 use longhand_session::store::EntryTag;
 use longhand_session::time::{Clock, Timestamp};
 use longhand_session::tokens::MessageCounts;
-use serde_json::json;
+use longhand_session::{AssistantMessage, Header, Message};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::active_branch::ActiveBranch;
 use crate::branch::Branch;
 use crate::broadcast::Broadcast;
 use crate::command::{CloseError, PromptError, RunEnd, SessionCommand, UserInput};
+use crate::ending::{self, Ending};
 use crate::event::SessionEvent;
 use crate::handle::{Live, SessionHandle};
+use crate::interruption;
 use crate::journal::Journal;
-use crate::mail::{Mail, Postbox};
+use crate::mail::{Heard, Mail, Postbox};
 use crate::queue::Queue;
 use crate::run::Surroundings;
 use crate::subscription::Subscription;
@@ -49,6 +51,7 @@ pub(crate) struct Owner {
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) branch: ActiveBranch,
     pub(crate) journal: Journal,
+    pub(crate) header: Header,
     pub(crate) published: watch::Sender<Arc<Branch>>,
     pub(crate) live: watch::Sender<Arc<Live>>,
     pub(crate) counts: MessageCounts,
@@ -67,6 +70,9 @@ pub(crate) struct State {
     waiting: VecDeque<(UserInput, PromptReply)>,
     closing: Vec<oneshot::Sender<Result<(), CloseError>>>,
     is_closing: bool,
+    ending: Ending,
+    /// Calls that were running when the session was told to close.
+    cut_off: Vec<ToolCall>,
     /// Another process has written this session.
     is_shared: bool,
     /// The leaf was moved and nothing has been appended there since.
@@ -139,6 +145,27 @@ impl Owner {
             SessionCommand::Commit(commit, reply) => {
                 let _ = reply.send(self.commit(*commit).await);
             }
+            SessionCommand::Navigate(to, reply) => {
+                let _ = reply.send(self.navigate(to).await);
+            }
+            SessionCommand::Reset(reply) => {
+                let _ = reply.send(self.reset().await);
+            }
+            SessionCommand::Label(target, label, reply) => {
+                let _ = reply.send(self.label(target, label.as_deref()).await);
+            }
+            SessionCommand::SetTitle(title, source, reply) => {
+                let _ = reply.send(self.set_title(&title, source).await);
+            }
+            SessionCommand::Discard(entry, reply) => {
+                let _ = reply.send(self.discard(&entry).await);
+            }
+            SessionCommand::CloseGap(entry, reply) => {
+                let _ = reply.send(self.close_gap(&entry).await);
+            }
+            SessionCommand::Settle(reply) => {
+                let _ = reply.send(self.settle().await);
+            }
             SessionCommand::Emit(event) => self.take_event(*event),
             SessionCommand::Subscribe(reply) => {
                 let _ = reply.send(self.subscribe());
@@ -157,7 +184,10 @@ impl Owner {
                     let _ = reply.send(reading.await.map_err(Arc::new));
                 });
             }
-            SessionCommand::Close(reply) => {
+            SessionCommand::Close(ending, reply) => {
+                if !self.state.is_closing {
+                    self.state.ending = ending;
+                }
                 self.state.closing.push(reply);
                 return self.close().await;
             }
@@ -167,7 +197,9 @@ impl Owner {
 
     /// Ends the session, or begins to: whatever runs is stopped, and ends first.
     async fn close(&mut self) -> ControlFlow<()> {
-        self.state.is_closing = true;
+        if !std::mem::replace(&mut self.state.is_closing, true) && self.has_running_calls() {
+            self.state.cut_off = self.open_calls();
+        }
         for (_, reply) in self.state.waiting.drain(..) {
             let _ = reply.send(Err(PromptError::Closed));
         }
@@ -202,18 +234,30 @@ impl Owner {
         let tree = self.branch.tree();
         let mut path = tree.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
         if path.any(|row| row.tag == EntryTag::Assistant) {
-            let data =
-                json!({ "reason": "close", "kind": "normal", "recordedAt": self.now().as_str() });
-            last_words.push(EntryKind::Custom(CustomEntry {
-                custom_type: "session_exit".into(),
-                data: Some(data.into()),
-                ..CustomEntry::default()
-            }));
+            let State { ending, cut_off, .. } = &self.state;
+            last_words.push(ending::session_exit(*ending, cut_off, &self.now()));
         }
         if !last_words.is_empty() {
             let drafts = last_words.into_iter().map(Into::into).collect();
-            self.append(drafts, crate::mail::Heard::Whole).await;
+            self.append(drafts, Heard::Whole).await;
         }
+    }
+
+    /// Gives the turn that a process before did not finish its end, and lets everybody know.
+    pub(crate) async fn end_interrupted_turn(&mut self) {
+        let entries: Vec<_> = self.branch.entries().iter().cloned().collect();
+        let Some(interruption) = interruption::find(&entries) else { return };
+        self.found.push(interruption.notice());
+        let Some(end) = interruption.end(self.clock.now_millis()) else { return };
+        let model = self.live.borrow().client.model().clone();
+        let mut replies = entries.iter().rev().filter_map(|entry| entry.message()?.as_assistant());
+        let (api, provider, model) = match replies.next() {
+            Some(last) => (last.api.clone(), last.provider.clone(), last.model.clone()),
+            None => (model.api.as_str().into(), model.provider.clone(), model.id.clone()),
+        };
+        let end = AssistantMessage { api, provider, model, ..end };
+        let end = message_draft(Message::Assistant(Box::new(end)));
+        self.append(vec![end], Heard::Whole).await;
     }
 
     /// A new listener. It first hears what was said before and still holds.

@@ -139,7 +139,8 @@ impl AgentSession {
     /// ```
     pub async fn start(config: SessionConfig) -> Result<SessionHandle, StartError> {
         let (journal, opened) = Journal::open(config.store).await?;
-        let session = opened.header.id.clone();
+        let header = opened.header;
+        let session = header.id.clone();
         let tree = Tree::new(opened.rows);
         let path = active_branch::path(&tree, tree.leaf());
         let entries = journal.reader().run(move |reader| window::read(&path, reader)).await?;
@@ -162,7 +163,7 @@ impl AgentSession {
             prompts: config.prompts,
             clock: config.clock.clone(),
         });
-        let owner = Owner {
+        let mut owner = Owner {
             mailbox,
             postbox: sender.downgrade(),
             surroundings,
@@ -170,12 +171,14 @@ impl AgentSession {
             ids: config.ids,
             branch,
             journal,
+            header,
             published,
             live,
             counts,
             found,
             state: State::default(),
         };
+        owner.end_interrupted_turn().await;
         tokio::spawn(owner.work());
         Ok(SessionHandle::new(Postbox(sender), branch_receiver, live_receiver))
     }

@@ -28,6 +28,9 @@ use crate::tool::{
 /// Longest argument, in characters, that is noted when a call starts: the note names the call, the message holds it.
 const MAX_NOTED_CHARS: usize = 200;
 
+/// `customType` of the entry that is written before a call runs.
+pub(crate) const TOOL_EXECUTION_START: &str = "tool_execution_start";
+
 /// The calls of one message.
 pub(crate) struct ToolCalls<'a> {
     run: &'a mut Run,
@@ -265,6 +268,18 @@ fn result_draft(call: &ToolCall, output: ToolOutput, timestamp: i64) -> EntryDra
 }
 
 fn start_note(call: &ToolCall, now: &Timestamp) -> EntryDraft {
+    let mut data = call_note(call);
+    data.insert("startedAt".into(), json!(now));
+    EntryKind::Custom(CustomEntry {
+        custom_type: TOOL_EXECUTION_START.into(),
+        data: Some(Value::Object(data).into()),
+        ..CustomEntry::default()
+    })
+    .into()
+}
+
+/// What a session notes of a call besides the message that makes it.
+pub(crate) fn call_note(call: &ToolCall) -> Map<String, Value> {
     let mut data = Map::new();
     data.insert("toolCallId".into(), call.id.as_str().into());
     data.insert("toolName".into(), call.name.as_str().into());
@@ -276,13 +291,7 @@ fn start_note(call: &ToolCall, now: &Timestamp) -> EntryDraft {
     if let Some(intent) = call.intent.as_deref().or_else(said) {
         data.insert("intent".into(), intent.into());
     }
-    data.insert("startedAt".into(), json!(now));
-    EntryKind::Custom(CustomEntry {
-        custom_type: "tool_execution_start".into(),
-        data: Some(Value::Object(data).into()),
-        ..CustomEntry::default()
-    })
-    .into()
+    data
 }
 
 /// The arguments that tell calls apart, cut to [`MAX_NOTED_CHARS`].

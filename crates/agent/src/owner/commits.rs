@@ -5,17 +5,19 @@
 
 use std::sync::Arc;
 
+use longhand_session::block::ToolCall;
 use longhand_session::entry::{
     BranchSummaryEntry, CompactionEntry, CustomEntry, EntryKind, ModelChangeEntry,
 };
 use longhand_session::id_source::fresh_entry_id;
 use longhand_session::message::StopReason;
-use longhand_session::store::Adopted;
+use longhand_session::store::{Adopted, ChangeSet};
 use longhand_session::time::Timestamp;
 use longhand_session::tokens::{EncryptedReasoning, MessageCounts};
-use longhand_session::{Entry, EntryId, Message, StoreError};
+use longhand_session::{Entry, EntryId, Message, StoreError, tree};
 use serde_json::json;
 
+use super::edits::branch_point;
 use super::{Activity, Owner};
 use crate::client::ModelClient;
 use crate::commit::{
@@ -34,9 +36,13 @@ impl Owner {
         self.branch.check(&commit.expect)?;
         let entries = match commit.change {
             Change::Append(drafts) => self.append(drafts, Heard::Whole).await,
+            Change::AppendWhole(drafts) => self.append_whole(drafts).await?,
             Change::Compaction(draft) => self.append_compaction(*draft).await,
             Change::Patch(patch) => self.patch(patch).await?,
-            Change::MoveLeaf(leaf) => self.move_leaf(leaf).await?,
+            Change::MoveLeaf(_) if self.has_running_calls() => {
+                return Err(CommitError::CallsRunning);
+            }
+            Change::MoveLeaf(leaf) => self.move_leaf(leaf, None).await.map(|()| Vec::new())?,
         };
         Ok(Committed { entries, epoch: self.branch.epoch() })
     }
@@ -50,6 +56,36 @@ impl Owner {
         let entries = self.chained(drafts);
         self.append_entries(&entries, heard).await;
         entries
+    }
+
+    /// Appends entries at the leaf, or none of them.
+    async fn append_whole(
+        &mut self,
+        drafts: Vec<EntryDraft>,
+    ) -> Result<Vec<Arc<Entry>>, CommitError> {
+        let entries = self.chained(drafts);
+        let changes = ChangeSet { append: entries.clone(), ..ChangeSet::default() };
+        self.journal.rewrite(changes).await?;
+        self.take_in(&entries).await;
+        self.tell_of(&entries, Heard::Whole);
+        Ok(entries)
+    }
+
+    /// Whether calls of the run that is going on have no results yet.
+    pub(super) fn has_running_calls(&self) -> bool {
+        matches!(self.state.activity, Activity::Run(_)) && !self.open_calls().is_empty()
+    }
+
+    /// The calls at the end of the branch that have no results.
+    pub(super) fn open_calls(&self) -> Vec<ToolCall> {
+        let entries = self.branch.entries();
+        let is_reply = |entry: &Arc<Entry>| {
+            entry.message().is_some_and(|message| message.as_assistant().is_some())
+        };
+        // What came before the last reply has no part in it.
+        let since = entries.iter().rev().position(is_reply).map_or(0, |at| entries.len() - 1 - at);
+        let turn: Vec<Arc<Entry>> = entries.skip(since).into_iter().collect();
+        tree::open_calls_in(&turn)
     }
 
     async fn append_compaction(&mut self, draft: CompactionDraft) -> Vec<Arc<Entry>> {
@@ -82,7 +118,9 @@ impl Owner {
     async fn patch(&mut self, patch: PatchSet) -> Result<Vec<Arc<Entry>>, CommitError> {
         let PatchSet { replace, record } = patch;
         let records = self.chained(record.map(|r| record_kind(*r).into()).into_iter().collect());
-        self.journal.rewrite(&replace, &records).await?;
+        let (changed, append) = (replace.clone(), records.clone());
+        let changes = ChangeSet { replace: changed, append, ..ChangeSet::default() };
+        self.journal.rewrite(changes).await?;
         self.take_in_others().await;
         self.branch.extend(&records);
         self.branch.replace(&replace);
@@ -95,8 +133,13 @@ impl Owner {
         Ok(replace.into_iter().chain(records).collect())
     }
 
-    async fn move_leaf(&mut self, leaf: Option<EntryId>) -> Result<Vec<Arc<Entry>>, CommitError> {
-        let unknown = |id: EntryId| CommitError::Store(Arc::new(StoreError::UnknownEntry(id)));
+    /// Moves the leaf. `editor_text` are words of the user that it goes before.
+    pub(super) async fn move_leaf(
+        &mut self,
+        leaf: Option<EntryId>,
+        editor_text: Option<String>,
+    ) -> Result<(), Arc<StoreError>> {
+        let unknown = |id: EntryId| Arc::new(StoreError::UnknownEntry(id));
         if let Some(id) = leaf.as_ref().filter(|id| !self.branch.tree().contains(id)) {
             return Err(unknown(id.clone()));
         }
@@ -106,9 +149,9 @@ impl Owner {
         self.branch.move_leaf(leaf.as_ref(), entries).map_err(|error| unknown(error.0))?;
         self.state.has_bare_move = true;
         self.publish();
-        self.emit(SessionEvent::LeafChanged { leaf });
+        self.emit(SessionEvent::LeafChanged { leaf, editor_text });
         self.tell_usage(None);
-        Ok(Vec::new())
+        Ok(())
     }
 
     /// Uses another model from the next request on, and notes it in the session.
@@ -131,7 +174,7 @@ impl Owner {
     pub(super) fn navigation_mark(&self) -> EntryKind {
         let leaf = self.branch.tree().leaf().cloned();
         EntryKind::BranchSummary(BranchSummaryEntry {
-            from_id: leaf.unwrap_or_else(|| EntryId::from("root")),
+            from_id: branch_point(leaf.as_ref()),
             details: Some(json!({ "kind": "navigation" }).into()),
             ..BranchSummaryEntry::default()
         })
@@ -146,11 +189,16 @@ impl Owner {
     /// Writes entries and takes them in. Nobody has heard of them yet, nor of the failure to write them that is returned.
     pub(super) async fn store(&mut self, entries: &[Arc<Entry>]) -> Option<Arc<StoreError>> {
         let failure = self.journal.append(entries).await;
+        self.take_in(entries).await;
+        failure
+    }
+
+    /// Takes in entries that follow the leaf, after they were written.
+    async fn take_in(&mut self, entries: &[Arc<Entry>]) {
         self.take_in_others().await;
         self.branch.extend(entries);
         self.state.has_bare_move &= entries.is_empty();
         self.publish();
-        failure
     }
 
     /// Takes in what other processes wrote. It hangs where they put it, and the branch goes on as it was; entries of the branch that
@@ -196,7 +244,7 @@ impl Owner {
     }
 
     /// A draft as an entry, with an id that neither the session nor its own batch has.
-    fn entry(
+    pub(super) fn entry(
         &self,
         draft: EntryDraft,
         parent_id: Option<EntryId>,
@@ -261,7 +309,7 @@ impl Owner {
     }
 
     /// Tells how large the context is: as the provider measured it with this reply, else as counted here, each message once.
-    fn tell_usage(&mut self, reply: Option<&Arc<Message>>) {
+    pub(super) fn tell_usage(&mut self, reply: Option<&Arc<Message>>) {
         let live = self.live.borrow().clone();
         let window = live.client.model().context_window;
         let measured = reply.and_then(|message| message.as_assistant()?.usage.as_ref());
