@@ -8,6 +8,7 @@ pub mod approval;
 mod catalogue;
 pub mod context_dump;
 pub mod context_files;
+pub mod conversion;
 pub mod credentials;
 pub mod demo;
 pub mod environment;

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use longhand_session::context::{self, RebuildOptions, SessionContext, working_path};
 use longhand_session::header::Header;
@@ -48,7 +49,7 @@ impl SessionFile {
             damage,
             rows,
             bytes: facts.as_ref().map_or(0, |facts| facts.bytes),
-            modified: facts.and_then(|facts| facts.modified),
+            modified: facts.and_then(|facts| facts.modified).map(timestamp),
             place,
             entries: Kept { store, read: RefCell::default() },
         })
@@ -119,4 +120,9 @@ impl EntryReader for Kept {
             .map(|id| read.get(id).cloned().ok_or_else(|| StoreError::UnknownEntry(id.clone())))
             .collect()
     }
+}
+
+fn timestamp(time: SystemTime) -> Timestamp {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,26 +1,30 @@
 //! Where the sessions of a user lie: listed, found again, pinned, thrown away.
 
 mod cleanup;
+mod database;
 mod trash;
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use longhand_session::Header;
 use longhand_session::breadcrumbs::Breadcrumbs;
 use longhand_session::jsonl::recover_folder;
-use longhand_session::listing::{self, Seen, SessionRow};
+use longhand_session::listing::{self, Seen, SessionRow, Status};
 use longhand_session::lookup::{self, LookupError};
 use longhand_session::pins::{Pins, pinned_first};
 use longhand_session::place::{self, Landmarks, SessionPlace};
-use longhand_session::sqlite::SqliteLibrary;
+use longhand_session::{Header, SessionId};
 
 pub use cleanup::{Cleanup, Leftover};
+pub use database::SessionDatabase;
 
 use crate::agent::Setup;
+use crate::conversion::kind_of;
 use crate::places::{self, Places};
+use crate::settings::StoreKind;
 use trash::Trash;
 
 /// Where the sessions of a user lie.
@@ -28,6 +32,7 @@ use trash::Trash;
 pub struct Sessions {
     root: PathBuf,
     layout: Layout,
+    database: SessionDatabase,
     seen: Arc<Mutex<Seen>>,
     pins: Pins,
     breadcrumbs: Breadcrumbs,
@@ -62,6 +67,7 @@ impl Sessions {
             (places.sessions(), Layout::Buckets(landmarks))
         };
         Self {
+            database: SessionDatabase { path: root.join("sessions.db") },
             root,
             layout,
             seen: Arc::default(),
@@ -71,9 +77,21 @@ impl Sessions {
         }
     }
 
-    /// The file of a new session.
-    pub fn new_file(&self, directory: &Path, header: &Header) -> PathBuf {
-        self.folder(directory).join(place::file_name(header))
+    /// Where a new session of a working directory goes.
+    pub fn new_place(&self, store: StoreKind, directory: &Path, header: &Header) -> SessionPlace {
+        match store {
+            StoreKind::Jsonl => {
+                SessionPlace::File(self.folder(directory).join(place::file_name(header)))
+            }
+            StoreKind::Sqlite => {
+                SessionPlace::Database { path: self.database.path.clone(), id: header.id.clone() }
+            }
+        }
+    }
+
+    /// The database of sessions.
+    pub fn database(&self) -> &SessionDatabase {
+        &self.database
     }
 
     /// Sessions, pinned ones first, else the newest first. What was listed before and has not changed is not read again. Sessions
@@ -106,6 +124,9 @@ impl Sessions {
     /// # Errors
     /// Nothing matches, or more than one.
     pub fn find(&self, wanted: &str, directory: &Path) -> Result<SessionPlace, LookupError> {
+        if let SessionPlace::Database { path, id } = SessionPlace::named(wanted) {
+            return Ok(SessionPlace::Database { path: directory.join(path), id });
+        }
         if let Some(path) = lookup::as_path(wanted) {
             return Ok(SessionPlace::File(directory.join(path)));
         }
@@ -117,18 +138,16 @@ impl Sessions {
         Err(LookupError::NotFound { wanted: wanted.to_owned() })
     }
 
-    /// Moves a session with its artifacts to the trash, where it stays for thirty days. One in a database is gone at once.
+    /// Moves a session with its artifacts to the trash, where it stays for thirty days, and gives the file there. One from a database
+    /// is written to a file first.
     ///
     /// # Errors
     /// It cannot be moved.
-    pub fn delete(&self, place: &SessionPlace) -> io::Result<()> {
+    pub fn delete(&self, place: &SessionPlace) -> io::Result<PathBuf> {
+        let now = SystemTime::now();
         match place {
-            SessionPlace::File(file) => self.trash.take(file, SystemTime::now()),
-            SessionPlace::Database { path, id } => match SqliteLibrary::open(path) {
-                Ok(Some(mut library)) => library.delete(id).map(drop).map_err(io::Error::other),
-                Ok(None) => Err(io::ErrorKind::NotFound.into()),
-                Err(error) => Err(io::Error::other(error)),
-            },
+            SessionPlace::File(file) => self.trash.take(file, now),
+            SessionPlace::Database { path, id } => self.trash.take_from_database(path, id, now),
         }
     }
 
@@ -142,8 +161,27 @@ impl Sessions {
         &self.breadcrumbs
     }
 
-    /// Newest first.
+    /// Newest first. Of a session that lies in a file and in the database, because it was converted, only the newer is one to go on
+    /// with.
     fn rows(&self, scope: Scope<'_>) -> Result<Vec<SessionRow>, LookupError> {
+        let mut rows = self.rows_of_files(scope)?;
+        rows.extend(self.database.rows().into_iter().filter(|row| match (scope, &self.layout) {
+            (Scope::Everywhere, _) => true,
+            (Scope::Directory(directory), Layout::Buckets(_)) => {
+                row.status == Status::Damaged || lookup::belongs_to(row, directory)
+            }
+            (Scope::Directory(directory), Layout::Flat) => !lookup::is_of_another(row, directory),
+        }));
+        listing::sort_newest_first(&mut rows);
+        let mut newest: HashMap<SessionId, StoreKind> = HashMap::new();
+        rows.retain(|row| {
+            let kind = kind_of(&row.place);
+            *newest.entry(row.id.clone()).or_insert(kind) == kind
+        });
+        Ok(rows)
+    }
+
+    fn rows_of_files(&self, scope: Scope<'_>) -> Result<Vec<SessionRow>, LookupError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| LookupError::List { path, source }

@@ -1,13 +1,15 @@
 //! The store of a session, from the place where it lies.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use longhand_session::id_source::IdSource;
 use longhand_session::jsonl::JsonlStore;
 use longhand_session::place::SessionPlace;
 use longhand_session::sqlite::{SqliteLibrary, SqliteStore};
-use longhand_session::time::{Clock, Timestamp};
+use longhand_session::time::Clock;
 use longhand_session::{Header, SessionStore, StoreError};
 
 /// Where stores take ids and time from.
@@ -58,7 +60,7 @@ pub fn exists(place: &SessionPlace) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) bytes: u64,
-    pub(crate) modified: Option<Timestamp>,
+    pub(crate) modified: Option<SystemTime>,
 }
 
 /// Length and age of a session; `None` where there is none.
@@ -67,24 +69,29 @@ pub(crate) fn facts(place: &SessionPlace) -> Result<Option<Facts>, StoreError> {
         SessionPlace::File(path) => Ok(of_file(path)),
         SessionPlace::Database { path, id } => {
             let Some(library) = SqliteLibrary::open(path)? else { return Ok(None) };
-            Ok(library.find(id)?.map(|row| Facts {
-                bytes: row.bytes,
-                modified: Some(Timestamp::from_millis(millis(row.modified))),
-            }))
+            Ok(library
+                .find(id)?
+                .map(|row| Facts { bytes: row.bytes, modified: Some(row.modified) }))
         }
     }
 }
 
 fn of_file(path: &Path) -> Option<Facts> {
     let metadata = path.metadata().ok()?;
-    let modified = metadata.modified().ok();
-    Some(Facts {
-        bytes: metadata.len(),
-        modified: modified.map(|time| Timestamp::from_millis(millis(time))),
-    })
+    Some(Facts { bytes: metadata.len(), modified: metadata.modified().ok() })
 }
 
-fn millis(time: std::time::SystemTime) -> i64 {
-    let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+/// Says when a session was last written.
+pub(crate) fn set_modified(place: &SessionPlace, time: SystemTime) -> Result<(), StoreError> {
+    match place {
+        SessionPlace::File(path) => {
+            let set = File::options().write(true).open(path).and_then(|f| f.set_modified(time));
+            let path = path.clone();
+            set.map_err(|source| StoreError::Io { action: "set the time of", path, source })
+        }
+        SessionPlace::Database { path, id } => match SqliteLibrary::open(path)? {
+            Some(mut library) => library.set_modified(id, time),
+            None => Err(StoreError::Missing { path: path.clone() }),
+        },
+    }
 }

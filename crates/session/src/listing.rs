@@ -155,6 +155,13 @@ pub fn sort_newest_first(rows: &mut [SessionRow]) {
     });
 }
 
+/// The row of a file that cannot be read as what it should be; `None` where there is none.
+pub fn damaged_row(file: &Path) -> Option<SessionRow> {
+    let metadata = fs::metadata(file).ok()?;
+    let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    Some(glance::damaged(file, modified, metadata.len()))
+}
+
 fn items(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

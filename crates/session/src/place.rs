@@ -89,10 +89,10 @@ fn folder_name(id: &SessionId) -> String {
 /// Ending of a session file.
 pub const EXTENSION: &str = "jsonl";
 
-/// The name of a new session's file: when it began, and its id.
+/// The name of a new session's file: when it began, and its id. Times and ids of other programs lead to no other folder either.
 pub fn file_name(header: &Header) -> String {
-    let stamp = header.timestamp.as_str().replace([':', '.'], "-");
-    format!("{stamp}_{}.{EXTENSION}", header.id)
+    let stamp = header.timestamp.as_str().replace(|char: char| !char.is_ascii_alphanumeric(), "-");
+    format!("{stamp}_{}.{EXTENSION}", folder_name(&header.id))
 }
 
 /// The folder for what tools leave behind in a session: beside its file, under the name without the ending.

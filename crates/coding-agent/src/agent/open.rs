@@ -207,12 +207,13 @@ impl CodingAgent {
 
     fn new_store(&self) -> Box<dyn SessionStore> {
         let header = self.new_header();
-        let place = SessionPlace::File(self.sessions.new_file(&self.setup.directory, &header));
+        let store = self.settings().sessions.store;
+        let place = self.sessions.new_place(store, &self.setup.directory, &header);
         self.store_sources().create(&place, header)
     }
 
     /// Where stores take ids and time from.
-    pub(super) fn store_sources(&self) -> StoreSources {
+    pub fn store_sources(&self) -> StoreSources {
         StoreSources { ids: self.setup.ids.clone(), clock: self.setup.clock.clone() }
     }
 

@@ -6,7 +6,10 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use longhand_session::place;
+use longhand_session::conversion;
+use longhand_session::place::{self, SessionPlace};
+use longhand_session::sqlite::SqliteLibrary;
+use longhand_session::{Header, JsonlStore, SessionId, SessionStore, SqliteStore};
 
 /// How long a deleted session can be had back.
 const KEPT: Duration = Duration::from_hours(30 * 24);
@@ -22,12 +25,44 @@ impl Trash {
         Self { folder }
     }
 
-    /// Moves a session's file and artifacts here. Its locks and backups go.
-    pub(super) fn take(&self, file: &Path, now: SystemTime) -> io::Result<()> {
+    /// Moves a session out of its database into a file here, with its artifacts, and gives the file.
+    pub(super) fn take_from_database(
+        &self,
+        database: &Path,
+        id: &SessionId,
+        now: SystemTime,
+    ) -> io::Result<PathBuf> {
+        let mut library = SqliteLibrary::open(database)
+            .map_err(io::Error::other)?
+            .ok_or(io::ErrorKind::NotFound)?;
+        let mut original = SqliteStore::resume(database, id.clone());
+        let name = place::file_name(&original.open().map_err(io::Error::other)?.header);
+        let file = self.bin(&name, now)?.join(name);
+        let make = |header: &Header| -> Box<dyn SessionStore> {
+            Box::new(JsonlStore::create(&file, header.clone()))
+        };
+        conversion::copy(&mut original, make).map_err(io::Error::other)?;
+        library.delete(id).map_err(io::Error::other)?;
+        let place = SessionPlace::Database { path: database.to_owned(), id: id.clone() };
+        let artifacts = place.artifact_folder();
+        if artifacts.is_dir() {
+            move_to(&artifacts, &place::artifact_folder(&file))?;
+        }
+        Ok(file)
+    }
+
+    /// A folder for one session.
+    fn bin(&self, name: &str, now: SystemTime) -> io::Result<PathBuf> {
         let millis = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let bin = self.folder.join(format!("{millis}-{name}"));
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&bin)?;
+        Ok(bin)
+    }
+
+    /// Moves a session's file and artifacts here, and gives the file. Its locks and backups go.
+    pub(super) fn take(&self, file: &Path, now: SystemTime) -> io::Result<PathBuf> {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let bin = self.bin(&name, now)?;
         move_to(file, &bin.join(&name))?;
         let artifacts = place::artifact_folder(file);
         if artifacts.is_dir() {
@@ -43,7 +78,7 @@ impl Trash {
                 fs::remove_file(&path)?;
             }
         }
-        Ok(())
+        Ok(bin.join(name))
     }
 
     /// Deleted sessions whose time is over.

@@ -1,6 +1,6 @@
 //! The flags of `longhand sessions`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::Common;
 
@@ -28,6 +28,8 @@ pub(crate) enum Action {
     Unpin(Named),
     /// Show what can go, and remove it with `--yes`
     Gc(Gc),
+    /// Bring them from files into the database, or back; originals stay
+    Convert(Convert),
 }
 
 /// Which sessions, and how they are shown.
@@ -84,6 +86,37 @@ pub(crate) struct Gc {
     pub(crate) common: Common,
 }
 
+/// `longhand sessions convert`.
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// Session: file, id or title
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) session: Option<String>,
+    /// All sessions that are not there yet
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// What to keep them in
+    #[arg(long, value_enum, value_name = "STORE")]
+    pub(crate) to: Store,
+    /// Move each original to the trash, once its copy is known to be the same
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// One JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// What sessions are kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Store {
+    /// A file for each
+    Jsonl,
+    /// One database for all, with full-text search
+    Sqlite,
+}
+
 impl Sessions {
     /// The flags that every command has.
     pub(crate) fn common(&self) -> &Common {
@@ -95,6 +128,7 @@ impl Sessions {
                 &named.common
             }
             Some(Action::Gc(gc)) => &gc.common,
+            Some(Action::Convert(convert)) => &convert.common,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `longhand sessions`: lists, searches, deletes, pins and cleans up. Starts no agent and needs no model.
 
+mod convert;
 mod listing;
 mod search;
 
@@ -26,6 +27,7 @@ pub(crate) fn run(agent: &CodingAgent, arguments: &Sessions) -> Result<Exit> {
         Some(Action::Pin(named)) => pin(agent, named),
         Some(Action::Unpin(named)) => unpin(agent, named),
         Some(Action::Gc(gc)) => clean_up(agent, gc),
+        Some(Action::Convert(convert)) => convert::run(agent, convert),
     }
 }
 

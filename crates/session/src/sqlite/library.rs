@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::database::{Database, error};
 use super::named;
@@ -91,6 +91,21 @@ impl SqliteLibrary {
     ) -> Result<Vec<Hit>, StoreError> {
         search::search(&self.database.connection, query, now_millis, most, |row| self.row(row))
             .map_err(error("search", &self.database.path))
+    }
+
+    /// Says when a session was last written: a copy keeps the time of its original.
+    ///
+    /// # Errors
+    /// There is no such session, or another process writes for too long.
+    pub fn set_modified(&mut self, id: &SessionId, time: SystemTime) -> Result<(), StoreError> {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let millis = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+        let sql = "UPDATE sessions SET modified = ? WHERE id = ?";
+        let updated = self.database.connection.execute(sql, params![millis, id.as_str()]);
+        if updated.map_err(error("write", &self.database.path))? == 0 {
+            return Err(StoreError::Missing { path: named(&self.database.path, id) });
+        }
+        Ok(())
     }
 
     /// Deletes a session for good.

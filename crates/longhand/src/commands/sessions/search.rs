@@ -1,10 +1,14 @@
 //! `longhand sessions search`: what a list shows is searched first, then everything that was said.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use anyhow::Result;
 use longhand_coding_agent::agent::CodingAgent;
 use longhand_session::listing::{self as rows, Match, Passage, SessionRow};
+use longhand_session::place::SessionPlace;
+use longhand_session::sqlite;
+use longhand_session::time::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use super::listing::{is_readable, json_of, plain};
@@ -24,7 +28,7 @@ struct Hit<'r> {
 pub(super) fn run(agent: &CodingAgent, arguments: &Search) -> Result<Exit> {
     let query = arguments.words.join(" ");
     let sessions = super::rows(agent, &arguments.listing)?;
-    let mut hits = hits(&sessions, &query);
+    let mut hits = hits(agent, &sessions, &query);
     hits.truncate(arguments.listing.limit.unwrap_or(usize::MAX));
     if arguments.listing.json {
         let pins = agent.sessions().pins().read().unwrap_or_default();
@@ -56,8 +60,9 @@ pub(super) fn run(agent: &CodingAgent, arguments: &Search) -> Result<Exit> {
 }
 
 /// Sessions whose title has the words, then those in which they were said, then those that resemble them.
-fn hits<'r>(sessions: &'r [SessionRow], query: &str) -> Vec<Hit<'r>> {
+fn hits<'r>(agent: &CodingAgent, sessions: &'r [SessionRow], query: &str) -> Vec<Hit<'r>> {
     let listed = rows::search(sessions, query);
+    let in_database = in_database(agent, query);
     let titled = |kind: Match| matches!(kind, Match::Title | Match::InTitle);
     let mut order: Vec<usize> =
         listed.iter().filter(|found| titled(found.kind)).map(|found| found.at).collect();
@@ -65,7 +70,10 @@ fn hits<'r>(sessions: &'r [SessionRow], query: &str) -> Vec<Hit<'r>> {
     let mut hits = Vec::new();
     for at in order {
         let row = &sessions[at];
-        let passages = passages(row, query);
+        let passages = match in_database.get(&row.place) {
+            Some(passage) => passage.iter().cloned().collect(),
+            None => passages(row, query),
+        };
         let found = listed.iter().find(|found| found.at == at).map(|found| found.kind);
         if !passages.is_empty() || found.is_some_and(|kind| kind != Match::Fuzzy) {
             hits.push(Hit { row, passages });
@@ -78,6 +86,21 @@ fn hits<'r>(sessions: &'r [SessionRow], query: &str) -> Vec<Hit<'r>> {
         }
     }
     hits
+}
+
+/// What the index of the database finds: of each session the best passage, or none where only its title has the words.
+fn in_database(agent: &CodingAgent, query: &str) -> HashMap<SessionPlace, Option<Passage>> {
+    let now = SystemClock.now_millis();
+    let found = agent.sessions().database().search(query, now, usize::MAX);
+    let found = found.unwrap_or_else(|error| {
+        eprintln!("{:#}", anyhow::Error::from(error));
+        Vec::new()
+    });
+    let passage = |hit: sqlite::Hit| {
+        let passage = hit.entry.map(|entry| Passage { entry, text: hit.snippet.text });
+        (hit.session.place, passage)
+    };
+    found.into_iter().map(passage).collect()
 }
 
 fn passages(row: &SessionRow, query: &str) -> Vec<Passage> {
