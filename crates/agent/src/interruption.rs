@@ -23,12 +23,20 @@ const MAX_LISTED: usize = 10;
 const ERROR: &str = "the process before ended in the middle of this turn";
 
 /// A turn that was not finished.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Interruption {
-    /// When the process ended, in milliseconds since the epoch; `None` where it was killed.
-    pub(crate) ended_at: Option<Option<i64>>,
-    /// The calls that it cut off, as `name (id): command or path`.
-    pub(crate) calls: Vec<String>,
+    process: Process,
+    /// The calls that were cut off, as `name (id): command or path`.
+    calls: Vec<String>,
+}
+
+/// What became of the process before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Process {
+    /// It ended at that time, in milliseconds since the epoch, as far as its note says so.
+    Ended(Option<i64>),
+    /// It said nothing.
+    Vanished,
 }
 
 /// The turn that a branch ends in, if it was not finished. Looks at what follows the last message, and at its turn.
@@ -47,7 +55,7 @@ pub(crate) fn find(branch: &[Arc<Entry>]) -> Option<Interruption> {
     }
     let recorded_at = exit.get("recordedAt").and_then(Value::as_str).map(Timestamp::new);
     Some(Interruption {
-        ended_at: Some(recorded_at.and_then(|time| time.millis())),
+        process: Process::Ended(recorded_at.and_then(|time| time.millis())),
         calls: pending.iter().map(described).collect(),
     })
 }
@@ -63,7 +71,7 @@ fn killed(branch: &[Arc<Entry>]) -> Option<Interruption> {
     };
     let open = open_calls_in(branch).into_iter().filter(|call| began(call.id.as_str()));
     let calls: Vec<String> = open.map(|call| described(&call_note(&call).into())).collect();
-    (!calls.is_empty()).then_some(Interruption { ended_at: None, calls })
+    (!calls.is_empty()).then_some(Interruption { process: Process::Vanished, calls })
 }
 
 /// Whether the last message of a branch ends a turn, or belongs to one that failed or was stopped.
@@ -104,7 +112,7 @@ fn described(call: &Value) -> String {
 impl Interruption {
     /// The end that the turn gets in the session; `None` where it may still go on elsewhere.
     pub(crate) fn end(&self, now: i64) -> Option<AssistantMessage> {
-        let ended_at = self.ended_at?;
+        let Process::Ended(ended_at) = self.process else { return None };
         Some(AssistantMessage {
             usage: Some(Usage::default()),
             stop_reason: StopReason::Aborted,

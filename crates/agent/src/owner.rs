@@ -5,6 +5,7 @@
 
 mod commits;
 mod edits;
+mod links;
 mod passes;
 mod runs;
 

@@ -118,8 +118,8 @@ impl Owner {
     async fn patch(&mut self, patch: PatchSet) -> Result<Vec<Arc<Entry>>, CommitError> {
         let PatchSet { replace, record } = patch;
         let records = self.chained(record.map(|r| record_kind(*r).into()).into_iter().collect());
-        let (changed, append) = (replace.clone(), records.clone());
-        let changes = ChangeSet { replace: changed, append, ..ChangeSet::default() };
+        let (replaced, append) = (replace.clone(), records.clone());
+        let changes = ChangeSet { replace: replaced, append, ..ChangeSet::default() };
         self.journal.rewrite(changes).await?;
         self.take_in_others().await;
         self.branch.extend(&records);

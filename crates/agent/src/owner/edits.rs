@@ -1,6 +1,6 @@
 //! Changes that the user makes to a session besides talking.
 //!
-//! Whatever moves the leaf or takes an entry away needs the session to itself, so that no result of a running call ends up elsewhere
+//! Whatever moves the leaf needs the session to itself, so that no result of a running call ends up elsewhere
 //! than behind its call. Names may change at any time.
 
 use std::sync::Arc;
@@ -8,18 +8,17 @@ use std::sync::Arc;
 use longhand_session::entry::{
     BranchSummaryEntry, EntryKind, LabelEntry, PlainEntry, TitleChangeEntry,
 };
-use longhand_session::store::{ChangeSet, IndexRow};
+use longhand_session::store::ChangeSet;
 use longhand_session::title_slot::TitleSource;
 use longhand_session::tree::{self, UnknownEntry};
-use longhand_session::{Entry, EntryId, Header, Json, StoreError, Tree, title};
-use serde_json::{Value, json};
+use longhand_session::{Entry, EntryId, Header, Json, StoreError, title};
+use serde_json::Value;
 
 use super::{Activity, Owner};
 use crate::command::UserInput;
 use crate::edit::{EditError, LeftBranch, Navigated, Navigation};
 use crate::event::SessionEvent;
 use crate::mail::Heard;
-use crate::window;
 
 impl Owner {
     pub(super) async fn navigate(&mut self, to: Navigation) -> Result<Navigated, EditError> {
@@ -39,7 +38,7 @@ impl Owner {
         let told = summary.filter(|left| !left.summary.is_empty());
         let summary = match told {
             Some(left) => {
-                let summary = branch_summary(landing.leaf, old_leaf, left);
+                let summary = branch_summary(landing.leaf.as_ref(), old_leaf, left);
                 self.append(vec![summary.into()], Heard::Whole).await.pop()
             }
             None => None,
@@ -100,61 +99,6 @@ impl Owner {
         Ok(())
     }
 
-    /// Takes an entry out of the branch for good: out of the session where nothing but settings follows it, else off the branch.
-    pub(super) async fn discard(&mut self, id: &EntryId) -> Result<(), EditError> {
-        self.refuse_while_busy()?;
-        let entry = self.read(id).await?;
-        let tree = self.branch.tree();
-        let children: Vec<EntryId> =
-            tree.children(Some(id)).map(|row| row.id.clone()).filter(|child| child != id).collect();
-        let children = self.read_all(children).await?;
-        let parent = tree_parent(self.branch.tree(), id);
-        let old_leaf = self.branch.tree().leaf().cloned();
-        let is_on_branch = |tree: &Tree| {
-            old_leaf.as_ref().is_some_and(|leaf| tree.ancestors(leaf).any(|row| row.id == *id))
-        };
-        let only_tiers =
-            children.iter().all(|child| matches!(child.kind, EntryKind::ServiceTierChange(_)));
-        let mut changes = ChangeSet::default();
-        let leaf = if only_tiers {
-            let mut before = parent;
-            for child in &children {
-                let moved = Entry { parent_id: before, ..Entry::clone(child) };
-                before = Some(moved.id.clone());
-                changes.replace.push(Arc::new(moved));
-            }
-            changes.remove.push(entry.id.clone());
-            if old_leaf.as_ref() == Some(id) { before } else { old_leaf }
-        } else if is_on_branch(self.branch.tree()) {
-            parent
-        } else {
-            old_leaf
-        };
-        let details = json!({ "kind": "discarded-entry-branch", "discardedEntryId": id });
-        let mark = BranchSummaryEntry {
-            from_id: branch_point(leaf.as_ref()),
-            details: Some(details.into()),
-            ..BranchSummaryEntry::default()
-        };
-        let mark = self.entry(EntryKind::BranchSummary(mark).into(), leaf, &[]);
-        changes.append.push(mark.clone());
-        self.rearrange(changes, Some(mark.id.clone())).await?;
-        self.emit(SessionEvent::EntryAppended { entry: mark });
-        Ok(())
-    }
-
-    /// Hangs an entry after a gap where it most likely belongs.
-    pub(super) async fn close_gap(&mut self, id: &EntryId) -> Result<(), EditError> {
-        self.refuse_while_busy()?;
-        let entry = self.read(id).await?;
-        let gap = self.branch.tree().gaps().into_iter().find(|gap| gap.entry == *id);
-        let before = gap.and_then(|gap| gap.before).ok_or_else(|| EditError::NoGap(id.clone()))?;
-        let moved = Entry { parent_id: Some(before), ..Entry::clone(&entry) };
-        let changes = ChangeSet { replace: vec![Arc::new(moved)], ..ChangeSet::default() };
-        let leaf = self.branch.tree().leaf().cloned();
-        self.rearrange(changes, leaf).await
-    }
-
     /// Writes everything, so that another reader of the store finds the session as it is here.
     pub(super) async fn settle(&mut self) -> Result<Option<EntryId>, EditError> {
         let failure = self.journal.flush().await;
@@ -163,35 +107,7 @@ impl Owner {
         Ok(self.branch.tree().leaf().cloned())
     }
 
-    /// Changes links, and builds the tree anew. Linear in the session.
-    async fn rearrange(
-        &mut self,
-        changes: ChangeSet,
-        leaf: Option<EntryId>,
-    ) -> Result<(), EditError> {
-        self.journal.rewrite(changes.clone()).await?;
-        self.take_in_others().await;
-        let replaced = |row: &IndexRow| changes.replace.iter().find(|new| new.id == row.id);
-        let rows = self.branch.tree().rows().filter(|row| !changes.remove.contains(&row.id));
-        let mut rows: Vec<IndexRow> = rows
-            .map(|row| replaced(row).map_or_else(|| row.clone(), |new| IndexRow::from(&**new)))
-            .collect();
-        rows.extend(changes.append.iter().map(|entry| IndexRow::from(&**entry)));
-        let mut tree = Tree::new(rows);
-        tree.set_leaf(leaf.as_ref())?;
-        let path = leaf.as_ref().map(|leaf| tree.path_rows(leaf)).unwrap_or_default();
-        let read = self.journal.reader().run(move |reader| window::read(&path, reader)).await;
-        self.branch.rearrange(tree, read.map_err(Arc::new)?);
-        self.state.has_bare_move = false;
-        self.publish();
-        let ids = changes.replace.iter().map(|entry| entry.id.clone()).chain(changes.remove);
-        self.emit(SessionEvent::EntriesRewritten { ids: ids.collect() });
-        self.emit(SessionEvent::LeafChanged { leaf, editor_text: None });
-        self.tell_usage(None);
-        Ok(())
-    }
-
-    fn refuse_while_busy(&self) -> Result<(), EditError> {
+    pub(super) fn refuse_while_busy(&self) -> Result<(), EditError> {
         match self.state.activity {
             Activity::Nobody => Ok(()),
             Activity::Run(_) | Activity::Pass(_) => Err(EditError::Busy),
@@ -203,20 +119,18 @@ impl Owner {
         if is_known { Ok(()) } else { Err(UnknownEntry(id.clone())) }
     }
 
-    async fn read(&self, id: &EntryId) -> Result<Arc<Entry>, EditError> {
+    pub(super) async fn read(&self, id: &EntryId) -> Result<Arc<Entry>, EditError> {
         self.refuse_unknown(id)?;
         let entry = self.read_all(vec![id.clone()]).await?.pop();
         entry.ok_or_else(|| UnknownEntry(id.clone()).into())
     }
 
-    async fn read_all(&self, ids: Vec<EntryId>) -> Result<Vec<Arc<Entry>>, Arc<StoreError>> {
+    pub(super) async fn read_all(
+        &self,
+        ids: Vec<EntryId>,
+    ) -> Result<Vec<Arc<Entry>>, Arc<StoreError>> {
         self.journal.reader().run(move |reader| reader.read(&ids)).await.map_err(Arc::new)
     }
-}
-
-/// The parent of an entry, if it is in the session and not the entry itself.
-fn tree_parent(tree: &Tree, id: &EntryId) -> Option<EntryId> {
-    tree.ancestors(id).nth(1).map(|row| row.id.clone())
 }
 
 /// What a branch summary that hangs on `leaf` names as its place.
@@ -225,7 +139,7 @@ pub(super) fn branch_point(leaf: Option<&EntryId>) -> EntryId {
 }
 
 fn branch_summary(
-    leaf: Option<EntryId>,
+    leaf: Option<&EntryId>,
     left_leaf: Option<EntryId>,
     left: LeftBranch,
 ) -> EntryKind {
@@ -239,7 +153,7 @@ fn branch_summary(
         details = Some(Value::Object(facts).into());
     }
     EntryKind::BranchSummary(BranchSummaryEntry {
-        from_id: branch_point(leaf.as_ref()),
+        from_id: branch_point(leaf),
         summary: left.summary,
         details,
         from_extension: left.from_extension.then_some(true),

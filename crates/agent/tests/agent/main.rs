@@ -4,6 +4,8 @@
 mod abort;
 mod approval;
 mod commits;
+mod edits;
+mod interruption;
 mod listeners;
 mod live_messages;
 mod maintenance;
