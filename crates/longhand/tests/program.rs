@@ -2,6 +2,8 @@
 
 #[path = "program/command_line.rs"]
 mod command_line;
+#[path = "program/databases.rs"]
+mod databases;
 #[path = "program/files.rs"]
 mod files;
 #[path = "program/home.rs"]
