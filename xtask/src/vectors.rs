@@ -19,6 +19,7 @@ const COPIED: &[(&str, &[&str], &str)] = &[
             "loader.json",
             "migration.json",
             "pairing.json",
+            "persistence.json",
             "title-slot.json",
         ],
         "session",
@@ -49,8 +50,17 @@ const COPIED: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Members that tell how a vector was made, not what must hold.
-const NOTES: &[&str] =
-    &["about", "note", "measured", "basis", "description", "doc", "conventions", "comment"];
+const NOTES: &[&str] = &[
+    "about",
+    "note",
+    "measured",
+    "basis",
+    "description",
+    "doc",
+    "conventions",
+    "comment",
+    "inputMacros",
+];
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {

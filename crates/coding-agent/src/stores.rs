@@ -5,8 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use longhand_session::artifact_store::FolderArtifacts;
+use longhand_session::blob_store::BlobStore;
 use longhand_session::id_source::IdSource;
 use longhand_session::jsonl::JsonlStore;
+use longhand_session::persisted::Persistence;
 use longhand_session::place::SessionPlace;
 use longhand_session::sqlite::{SqliteLibrary, SqliteStore};
 use longhand_session::time::Clock;
@@ -19,6 +22,8 @@ pub struct StoreSources {
     pub ids: Arc<dyn IdSource>,
     /// Wall time.
     pub clock: Arc<dyn Clock>,
+    /// Where pictures are kept for all sessions; without it they stay in their lines.
+    pub blobs: Option<Arc<dyn BlobStore>>,
 }
 
 impl StoreSources {
@@ -26,7 +31,11 @@ impl StoreSources {
     pub fn resume(&self, place: &SessionPlace) -> Box<dyn SessionStore> {
         let (ids, clock) = (self.ids.clone(), self.clock.clone());
         match place {
-            SessionPlace::File(path) => Box::new(JsonlStore::resume(path).with_sources(ids, clock)),
+            SessionPlace::File(path) => Box::new(
+                JsonlStore::resume(path)
+                    .with_sources(ids, clock)
+                    .with_persistence(self.persistence(place)),
+            ),
             SessionPlace::Database { path, id } => {
                 Box::new(SqliteStore::resume(path, id.clone()).with_sources(ids, clock))
             }
@@ -39,12 +48,21 @@ impl StoreSources {
         let (ids, clock) = (self.ids.clone(), self.clock.clone());
         match place {
             SessionPlace::File(path) => {
-                Box::new(JsonlStore::create(path, header).with_sources(ids, clock))
+                let store = JsonlStore::create(path, header).with_sources(ids, clock);
+                Box::new(store.with_persistence(self.persistence(place)))
             }
             SessionPlace::Database { path, .. } => {
                 Box::new(SqliteStore::create(path, header).with_sources(ids, clock))
             }
         }
+    }
+}
+
+impl StoreSources {
+    /// Where the large parts of entries go.
+    fn persistence(&self, place: &SessionPlace) -> Persistence {
+        let texts = FolderArtifacts::at(place.artifact_folder());
+        Persistence { blobs: self.blobs.clone(), texts: Some(Arc::new(texts)) }
     }
 }
 

@@ -12,7 +12,6 @@ mod glob;
 mod grep;
 mod line_style;
 mod ls;
-mod outputs;
 mod read;
 mod read_log;
 mod replace_file;
@@ -27,11 +26,11 @@ use std::time::Duration;
 
 use longhand_agent::Tool;
 use longhand_prompts::Prompts;
+use longhand_session::artifact_store::{ArtifactStore, NoArtifacts};
 use tokio::sync::watch;
 
 pub use self::bash::Shell;
 use self::file_tool::OnWorker;
-pub use self::outputs::{NoOutputs, OutputDraft, OutputFolder, OutputStore};
 pub use self::read_log::ReadLog;
 pub use self::shown::ShownLimits;
 pub use self::todo::TodoList;
@@ -54,7 +53,7 @@ pub struct ToolContext {
     /// The words that the model reads of each tool.
     pub prompts: Arc<Prompts>,
     /// Where long output goes.
-    pub outputs: Arc<dyn OutputStore>,
+    pub artifacts: Arc<dyn ArtifactStore>,
     /// What the model has seen of files.
     pub reads: ReadLog,
     /// The task list. Whoever moves through the session restores it.
@@ -71,7 +70,7 @@ impl ToolContext {
         Self {
             workspace,
             prompts: Arc::default(),
-            outputs: Arc::new(NoOutputs),
+            artifacts: Arc::new(NoArtifacts),
             reads: ReadLog::default(),
             todo: Arc::default(),
             // The last value stays readable when the sender is gone.

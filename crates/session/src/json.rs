@@ -216,8 +216,12 @@ pub(crate) struct Members(pub(crate) Vec<(String, Box<RawValue>)>);
 impl Members {
     /// The string value of a tag such as `type` or `role`.
     pub(crate) fn tag(&self, key: &str) -> Option<String> {
-        let (_, raw) = self.0.iter().rev().find(|(name, _)| name == key)?;
-        typed(raw)
+        typed(self.get(key)?)
+    }
+
+    /// The last member of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&RawValue> {
+        self.0.iter().rev().find(|(name, _)| name == key).map(|(_, raw)| &**raw)
     }
 
     pub(crate) fn remove(&mut self, key: &str) -> Option<Box<RawValue>> {

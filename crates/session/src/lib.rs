@@ -1,6 +1,8 @@
 //! Sessions of a coding agent: what is remembered, and what of it a model sees.
 
 pub mod archive;
+pub mod artifact_store;
+pub mod blob_store;
 pub mod block;
 pub mod breadcrumbs;
 pub mod context;
@@ -25,6 +27,7 @@ pub mod memory_store;
 pub mod message;
 pub mod model;
 pub mod pairing;
+pub mod persisted;
 pub mod pins;
 pub mod place;
 pub mod redaction;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use longhand_agent::client::ModelsError;
 use longhand_agent::{AgentSession, ModelClient, SessionConfig, SessionHandle, StartError};
+use longhand_session::blob_store::{self, BlobFrames, BlobStore, FolderBlobs};
 use longhand_session::context::{self, SessionContext};
 use longhand_session::header::VERSION;
 use longhand_session::jsonl;
@@ -152,6 +153,7 @@ impl CodingAgent {
         config.options.effort = choice::effort(config.thinking, client.model());
         let thinking =
             config.options.effort.map_or("off", longhand_session::model::Effort::as_str).to_owned();
+        config.frames = Some(Arc::new(BlobFrames(self.blobs())));
         config.prompts = self.prompts.clone();
         config.clock = self.setup.clock.clone();
         config.ids = self.setup.ids.clone();
@@ -214,7 +216,16 @@ impl CodingAgent {
 
     /// Where stores take ids and time from.
     pub fn store_sources(&self) -> StoreSources {
-        StoreSources { ids: self.setup.ids.clone(), clock: self.setup.clock.clone() }
+        StoreSources {
+            ids: self.setup.ids.clone(),
+            clock: self.setup.clock.clone(),
+            blobs: Some(self.blobs()),
+        }
+    }
+
+    /// Pictures of all sessions.
+    pub fn blobs(&self) -> Arc<dyn BlobStore> {
+        Arc::new(FolderBlobs::at(blob_store::folder(&self.places.data)))
     }
 
     fn new_header(&self) -> Header {

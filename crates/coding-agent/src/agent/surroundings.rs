@@ -7,6 +7,7 @@ use std::time::Duration;
 use longhand_agent::{ModelClient, Tool, ToolSpec};
 use longhand_compaction::Preparer;
 use longhand_maintenance::{Maintainer, Wiring};
+use longhand_session::artifact_store::{FolderArtifacts, MemoryArtifacts};
 use longhand_session::{ByteEstimate, SessionStore};
 use tokio::sync::watch;
 
@@ -18,7 +19,7 @@ use crate::context_files::ContextFiles;
 use crate::opened_store::OpenedStore;
 use crate::places;
 use crate::system_prompt::{Ingredients, SystemPrompt, Workstation};
-use crate::tools::{OutputFolder, ToolContext, Vision, Workspace};
+use crate::tools::{ToolContext, Vision, Workspace};
 
 impl CodingAgent {
     pub(super) fn tool_context(
@@ -35,9 +36,10 @@ impl CodingAgent {
         let mut context = ToolContext::new(workspace);
         context.prompts = self.prompts.clone();
         context.vision = receiver;
-        if let Some(place) = store.place() {
-            context.outputs = Arc::new(OutputFolder::new(place.artifact_folder()));
-        }
+        context.artifacts = match store.place() {
+            Some(place) => Arc::new(FolderArtifacts::at(place.artifact_folder())),
+            None => Arc::new(MemoryArtifacts::default()),
+        };
         let settings = self.settings();
         let options = &mut context.options;
         options.read_lines = settings.read.default_limit;

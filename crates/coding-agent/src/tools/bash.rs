@@ -191,7 +191,7 @@ impl Tool for Bash {
                 ));
             }
         };
-        let mut capture = Capture::new(&self.context.options.shown, &*self.context.outputs);
+        let mut capture = Capture::new(&self.context.options.shown, &*self.context.artifacts);
         let end = self
             .follow(&mut process, &mut capture, &call, self.allowed_seconds(given.timeout))
             .await;

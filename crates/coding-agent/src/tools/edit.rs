@@ -152,7 +152,7 @@ impl FileTool for Edit {
             "removed": changes.removed,
         });
         let options = &self.context.options.shown;
-        Ok(finish("edit", text.trim_end(), details, options, &*self.context.outputs))
+        Ok(finish("edit", text.trim_end(), details, options, &*self.context.artifacts))
     }
 }
 

@@ -163,7 +163,7 @@ impl Glob {
         let options = &self.context.options.shown;
         ToolOutput {
             is_useless: found.is_empty() && ended == Ended::Complete,
-            ..finish("glob", &text, details, options, &*self.context.outputs)
+            ..finish("glob", &text, details, options, &*self.context.artifacts)
         }
     }
 }

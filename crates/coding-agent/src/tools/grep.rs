@@ -221,7 +221,7 @@ impl Grep {
         let options = &self.context.options.shown;
         ToolOutput {
             is_useless: page.is_empty() && findings.ended == Ended::Complete,
-            ..finish("grep", &text, details, options, &*self.context.outputs)
+            ..finish("grep", &text, details, options, &*self.context.artifacts)
         }
     }
 }

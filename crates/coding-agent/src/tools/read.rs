@@ -15,6 +15,7 @@ use std::sync::Arc;
 use longhand_agent::tool::Tier;
 use longhand_agent::{ToolOutput, ToolSpec};
 use longhand_prompts::Prompt;
+use longhand_session::artifact_store::SCHEME;
 use longhand_session::{ArtifactId, Json, digits};
 use serde::Deserialize;
 use serde_json::json;
@@ -27,7 +28,6 @@ use crate::tools::arguments;
 use crate::tools::failure::Failure;
 use crate::tools::file_tool::FileTool;
 use crate::tools::ls;
-use crate::tools::outputs::SCHEME;
 use crate::tools::shown::{bytes, with_notices};
 use crate::tools::workspace::Workspace;
 use crate::tools::{ToolContext, Vision};
@@ -82,7 +82,7 @@ impl Read {
                 let file = File::open(real).map_err(|error| Failure::file("read", path, &error))?;
                 Ok(Box::new(file))
             }
-            Source::Artifact(id) => match self.context.outputs.open(*id) {
+            Source::Artifact(id) => match self.context.artifacts.open(*id) {
                 Ok(source) => Ok(source),
                 Err(error) => Err(Failure(error.to_string())),
             },

@@ -1,13 +1,12 @@
 //! Cuts long output to what a model should see of it, and says what was cut.
 //!
-//! A result above the threshold keeps its head and its tail and goes whole into the [`OutputStore`]; a line that is too wide
+//! A result above the threshold keeps its head and its tail and goes whole into the [`ArtifactStore`]; a line that is too wide
 //! keeps its start. Pure but for that store.
 
 use longhand_agent::ToolOutput;
+use longhand_session::artifact_store::{ArtifactStore, SCHEME};
 use longhand_session::{ArtifactId, Json, digits};
 use serde_json::{Value, json};
-
-use crate::tools::outputs::{OutputStore, SCHEME};
 
 /// How much of an output is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +126,7 @@ pub(crate) fn finish(
     text: &str,
     mut details: Value,
     limits: &ShownLimits,
-    store: &dyn OutputStore,
+    store: &dyn ArtifactStore,
 ) -> ToolOutput {
     let ends = Ends::of(text);
     let kept = ends.is_long(limits).then(|| store.save(tool, text).map_or(Kept::Lost, Kept::Whole));

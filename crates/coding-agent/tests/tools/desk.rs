@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use longhand_agent::tool::{Invocation, Tier, Tool, ToolOutput, ToolUpdates};
-use longhand_coding_agent::tools::{self, OutputFolder, ToolContext, Workspace};
+use longhand_coding_agent::tools::{self, ToolContext, Workspace};
 use longhand_session::ToolCallId;
+use longhand_session::artifact_store::FolderArtifacts;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -42,7 +43,7 @@ impl Desk {
         fs::create_dir(&work).unwrap();
         fs::create_dir(&home).unwrap();
         let mut context = ToolContext::new(Workspace::new(&work, [], Some(home)).unwrap());
-        context.outputs = Arc::new(OutputFolder::new(folder.path().join("kept")));
+        context.artifacts = Arc::new(FolderArtifacts::at(folder.path().join("kept")));
         change(&mut context);
         Self {
             tools: tools::standard(context),

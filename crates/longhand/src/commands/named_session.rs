@@ -31,8 +31,11 @@ pub(crate) fn open(agent: &CodingAgent, name: Option<&str>) -> Result<ReadSessio
         None => place(agent, name)?,
     };
     // Entries of old files have no ids. Counted ones are the same at each look, so that they can be named.
-    let sources =
-        StoreSources { ids: Arc::<SequentialIds>::default(), clock: Arc::new(SystemClock) };
+    let sources = StoreSources {
+        ids: Arc::<SequentialIds>::default(),
+        clock: Arc::new(SystemClock),
+        blobs: Some(agent.blobs()),
+    };
     let mut file = SessionFile::open(sources.resume(&place))?;
     if stdin.is_some() {
         file.place = None;

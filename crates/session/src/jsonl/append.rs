@@ -9,6 +9,7 @@ use super::disk::Token;
 use super::scan::Place;
 use super::{JsonlStore, OnDisk, Pending, Session, draft};
 use crate::entry::Entry;
+use crate::ids::EntryId;
 use crate::store::StoreError;
 
 impl JsonlStore {
@@ -16,6 +17,9 @@ impl JsonlStore {
     pub(super) fn append_lines(&mut self, entries: &[Arc<Entry>]) -> Result<(), StoreError> {
         let io_error = self.io_error("append to");
         let path = self.path.clone();
+        let line = |entry: &Arc<Entry>| Ok((entry.id.clone(), self.line_for(entry)?));
+        let lines: Vec<(EntryId, String)> =
+            entries.iter().map(line).collect::<io::Result<_>>().map_err(&io_error)?;
         let Some(Session { file: Some(file), carried, .. }) = &mut self.session else {
             return Err(StoreError::Missing { path });
         };
@@ -25,7 +29,6 @@ impl JsonlStore {
             text.push('\n');
         }
         let mut added = Vec::with_capacity(carried.len() + entries.len());
-        let lines = entries.iter().map(|entry| (entry.id.clone(), entry.to_line()));
         for (id, line) in carried.iter().cloned().chain(lines) {
             let offset = file.bytes + text.len() as u64;
             added.push((id, Place { offset, bytes: line.len() as u64 }));

@@ -19,6 +19,7 @@ mod recover;
 mod rewrite;
 mod scan;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::{self, File};
@@ -36,6 +37,7 @@ use crate::header::{Header, VERSION};
 use crate::id_source::{IdSource, SystemIds};
 use crate::ids::EntryId;
 use crate::memory_store::refuse_duplicates;
+use crate::persisted::Persistence;
 use crate::place::SessionPlace;
 use crate::store::{Adopted, ChangeSet, Lines, Opened, Receipt, SessionStore, StoreError};
 use crate::time::{Clock, SystemClock};
@@ -70,6 +72,7 @@ pub struct JsonlStore {
     ids: Arc<dyn IdSource>,
     clock: Arc<dyn Clock>,
     disk: Arc<dyn Disk>,
+    persistence: Persistence,
     lock: Option<Lock>,
     /// What other processes wrote and no receipt has told yet.
     unreported: Adopted,
@@ -131,6 +134,7 @@ impl JsonlStore {
             ids: Arc::new(SystemIds::default()),
             clock: Arc::new(SystemClock),
             disk: Arc::new(SystemDisk),
+            persistence: Persistence::default(),
             lock: None,
             unreported: Adopted::default(),
         }
@@ -156,6 +160,22 @@ impl JsonlStore {
     pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
         self
+    }
+
+    /// Says where the large parts of entries go. By default pictures stay in their lines.
+    #[must_use]
+    pub fn with_persistence(mut self, persistence: Persistence) -> Self {
+        self.persistence = persistence;
+        self
+    }
+
+    /// The line of an entry as it is written. What it refers to is kept before.
+    fn line_for(&self, entry: &Entry) -> io::Result<String> {
+        let line = entry.to_line();
+        match self.persistence.written(&line)? {
+            Cow::Owned(written) => Ok(written),
+            Cow::Borrowed(_) => Ok(line),
+        }
     }
 
     /// Adapts the error of an operating system call on the session's file.

@@ -11,6 +11,7 @@ use super::{JsonlStore, Session, line};
 use crate::damaged_line;
 use crate::entry::Entry;
 use crate::ids::EntryId;
+use crate::persisted::Persistence;
 use crate::stale_state;
 use crate::store::{EntryReader, StoreError};
 
@@ -34,14 +35,15 @@ impl EntryReader for JsonlStore {
             let bytes = window
                 .get(&file.reader, record.place, file.bytes, ahead)
                 .map_err(self.io_error("read"))?;
-            let mut entry = session.entry(at, bytes, file.version).unwrap_or_else(|error| {
-                let (path, line) = (self.path.display(), record.line);
-                tracing::warn!("`{path}`, line {line}: the entry cannot be read: {error}");
-                // A line that looked whole when the file was opened.
-                let parent_id = line::usual(bytes).and_then(|names| names.parent_id);
-                let parent_id = parent_id.as_deref().map(EntryId::from);
-                damaged_line::stand_in(id.clone(), parent_id, &String::from_utf8_lossy(bytes))
-            });
+            let mut entry =
+                session.entry(at, bytes, file.version, &self.persistence).unwrap_or_else(|error| {
+                    let (path, line) = (self.path.display(), record.line);
+                    tracing::warn!("`{path}`, line {line}: the entry cannot be read: {error}");
+                    // A line that looked whole when the file was opened.
+                    let parent_id = line::usual(bytes).and_then(|names| names.parent_id);
+                    let parent_id = parent_id.as_deref().map(EntryId::from);
+                    damaged_line::stand_in(id.clone(), parent_id, &String::from_utf8_lossy(bytes))
+                });
             entry.id = id.clone();
             entries.push(Arc::new(stale_state::dropped(entry)));
         }
@@ -116,10 +118,17 @@ impl Session {
         migration::migrate(&String::from_utf8_lossy(bytes), &target)
     }
 
-    fn entry(&self, at: usize, bytes: &[u8], version: u64) -> Result<Entry, serde_json::Error> {
-        match self.records[at].form {
-            Form::Whole | Form::SharedLine => serde_json::from_str(&String::from_utf8_lossy(bytes)),
-            Form::Edited => serde_json::from_str(&self.edited(at, bytes, version)?),
-        }
+    fn entry(
+        &self,
+        at: usize,
+        bytes: &[u8],
+        version: u64,
+        persistence: &Persistence,
+    ) -> Result<Entry, serde_json::Error> {
+        let line = match self.records[at].form {
+            Form::Whole | Form::SharedLine => String::from_utf8_lossy(bytes),
+            Form::Edited => self.edited(at, bytes, version)?.into(),
+        };
+        serde_json::from_str(&persistence.read(&line))
     }
 }

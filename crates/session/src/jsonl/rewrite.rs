@@ -103,14 +103,14 @@ impl JsonlStore {
         let mut writing = Written::new(draft);
         writing.slot_and_header(session, changes, self.now())?;
         if let Some(file) = &session.file {
-            writing.records(session, file, changes)?;
+            writing.records(self, session, file, changes)?;
         }
         for (id, line) in &session.carried {
             let place = writing.draft.line(line.as_bytes())?;
             writing.add(Some(id.clone()), place);
         }
         for entry in &changes.append {
-            writing.entry(entry)?;
+            writing.entry(self, entry)?;
         }
         Ok(writing)
     }
@@ -292,7 +292,13 @@ impl Written {
         Ok(())
     }
 
-    fn records(&mut self, session: &Session, file: &OnDisk, changes: &ChangeSet) -> io::Result<()> {
+    fn records(
+        &mut self,
+        store: &JsonlStore,
+        session: &Session,
+        file: &OnDisk,
+        changes: &ChangeSet,
+    ) -> io::Result<()> {
         let replaced: HashMap<&EntryId, &Arc<Entry>> =
             changes.replace.iter().map(|entry| (&entry.id, entry)).collect();
         let removed: HashSet<&EntryId> = changes.remove.iter().collect();
@@ -302,7 +308,7 @@ impl Written {
             }
             if let Some(entry) = record.id.as_ref().and_then(|id| replaced.get(id)) {
                 self.copy_run(&file.reader)?;
-                self.entry(entry)?;
+                self.entry(store, entry)?;
                 continue;
             }
             match record.form {
@@ -313,8 +319,8 @@ impl Written {
         self.copy_run(&file.reader)
     }
 
-    fn entry(&mut self, entry: &Entry) -> io::Result<()> {
-        let place = self.draft.line(entry.to_line().as_bytes())?;
+    fn entry(&mut self, store: &JsonlStore, entry: &Entry) -> io::Result<()> {
+        let place = self.draft.line(store.line_for(entry)?.as_bytes())?;
         self.add(Some(entry.id.clone()), place);
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Collects the output of a command in bounded memory: its start, its end, and the whole of it in the store once it is long.
 
+use longhand_session::artifact_store::{ArtifactDraft, ArtifactStore};
+
 use crate::tools::bash::plain_text::PlainText;
-use crate::tools::outputs::{OutputDraft, OutputStore};
 use crate::tools::shown::{self, Ends, Kept, Shown, ShownLimits};
 
 /// What a live view is given of the output.
@@ -10,7 +11,7 @@ const LIVE_LINES: usize = 20;
 
 pub(super) struct Capture<'a> {
     limits: &'a ShownLimits,
-    store: &'a dyn OutputStore,
+    store: &'a dyn ArtifactStore,
     filter: PlainText,
     /// The start, up to the threshold of a long output.
     head: String,
@@ -25,15 +26,15 @@ pub(super) struct Capture<'a> {
 enum Spill {
     /// The output is not long yet.
     Idle,
-    Writing(Box<dyn OutputDraft>),
+    Writing(Box<dyn ArtifactDraft>),
     /// The store has failed, or refused to begin.
     Failed,
     /// As much is kept as is ever kept.
-    Full(Box<dyn OutputDraft>),
+    Full(Box<dyn ArtifactDraft>),
 }
 
 impl<'a> Capture<'a> {
-    pub(super) fn new(limits: &'a ShownLimits, store: &'a dyn OutputStore) -> Self {
+    pub(super) fn new(limits: &'a ShownLimits, store: &'a dyn ArtifactStore) -> Self {
         Self {
             limits,
             store,
@@ -130,12 +131,12 @@ impl<'a> Capture<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::outputs::NoOutputs;
+    use longhand_session::artifact_store::NoArtifacts;
 
     #[test]
     fn memory_does_not_grow_with_the_output() {
         let limits = ShownLimits::default();
-        let mut capture = Capture::new(&limits, &NoOutputs);
+        let mut capture = Capture::new(&limits, &NoArtifacts);
         let piece = "0123456789abcde\n".repeat(4096);
         for _ in 0..512 {
             capture.push(piece.as_bytes());
