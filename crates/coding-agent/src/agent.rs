@@ -89,7 +89,7 @@ impl Setup {
 
 /// The whole agent without a terminal.
 pub struct CodingAgent {
-    setup: Setup,
+    pub(crate) setup: Setup,
     places: Places,
     sessions: Sessions,
     loaded: Loaded,

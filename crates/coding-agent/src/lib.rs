@@ -12,6 +12,7 @@ pub mod conversion;
 pub mod credentials;
 pub mod demo;
 pub mod environment;
+pub mod import;
 pub mod inspect;
 mod opened_store;
 pub mod places;

@@ -5,12 +5,14 @@ mod database;
 mod trash;
 
 use std::collections::HashMap;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use longhand_session::breadcrumbs::Breadcrumbs;
+use longhand_session::import::ImportedFrom;
 use longhand_session::jsonl::recover_folder;
 use longhand_session::listing::{self, Seen, SessionRow, Status};
 use longhand_session::lookup::{self, LookupError};
@@ -203,6 +205,26 @@ impl Sessions {
                 let mut rows = listing::list(&folder, &mut seen).map_err(failed(&folder))?;
                 rows.retain(|row| !lookup::is_of_another(row, directory));
                 Ok(rows)
+            }
+        }
+    }
+
+    /// The newest session that was imported from there; one in a file before one in the database. Reads the start of every file.
+    pub(crate) fn find_import(&self, from: &ImportedFrom) -> Option<SessionPlace> {
+        let mut found: Vec<PathBuf> =
+            self.folders().iter().filter_map(|folder| from.find_in(folder).pop()).collect();
+        // Their names begin with the time.
+        found.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
+        found.pop().map(SessionPlace::File).or_else(|| self.database.find_import(from))
+    }
+
+    /// All folders that may hold sessions.
+    fn folders(&self) -> Vec<PathBuf> {
+        match self.layout {
+            Layout::Flat => vec![self.root.clone()],
+            Layout::Buckets(_) => {
+                let items = fs::read_dir(&self.root).into_iter().flatten().filter_map(Result::ok);
+                items.map(|item| item.path()).filter(|path| path.is_dir()).collect()
             }
         }
     }

@@ -43,6 +43,14 @@ pub(crate) struct Launch {
     #[arg(short, long, group = "source", value_name = "ID|PATH", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "a flag with an optional value has three states")]
     pub(crate) resume: Option<Option<String>>,
+    /// Import a session of Claude Code, by id, file or title, and continue it; without a value they are listed
+    #[arg(long, group = "source", value_name = "ID|FILE", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "a flag with an optional value has three states")]
+    pub(crate) from_claude: Option<Option<String>>,
+    /// The same for a session of Codex
+    #[arg(long, group = "source", value_name = "ID|FILE", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "a flag with an optional value has three states")]
+    pub(crate) from_codex: Option<Option<String>>,
     /// Keep nothing on disk
     #[arg(long, group = "source")]
     pub(crate) no_session: bool,
@@ -157,6 +165,8 @@ pub(crate) enum Command {
     Compact(Compact),
     /// List, search, delete, pin and clean up sessions
     Sessions(sessions::Sessions),
+    /// Make sessions of other programs into sessions of this one
+    Import(Import),
 }
 
 /// `longhand inspect`.
@@ -233,6 +243,47 @@ pub(crate) struct Compact {
     pub(crate) allow_noop: bool,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+/// `longhand import`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct Import {
+    /// The program that the sessions come from
+    #[arg(value_enum)]
+    pub(crate) program: ForeignProgram,
+    /// Sessions: files, starts of ids, or titles
+    #[arg(value_name = "ID|FILE")]
+    pub(crate) sessions: Vec<String>,
+    /// Show the sessions that are there, newest first, and import none
+    #[arg(long, conflicts_with_all = ["sessions", "all", "out", "dry_run", "again"])]
+    pub(crate) list: bool,
+    /// Import all that are there
+    #[arg(long, conflicts_with = "sessions")]
+    pub(crate) all: bool,
+    /// Write the new sessions into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Say what would come over and what would be left out; write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Import what was imported before once more
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) again: bool,
+    /// One JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// A program whose sessions can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ForeignProgram {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
 }
 
 /// A positive time: seconds, or a number with `s`, `m` or `h`.

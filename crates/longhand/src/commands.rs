@@ -2,6 +2,7 @@
 
 pub(crate) mod compact;
 pub(crate) mod context;
+pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod named_session;
 pub(crate) mod sessions;

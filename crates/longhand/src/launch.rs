@@ -7,14 +7,16 @@ use longhand_agent::start::Asking;
 use longhand_coding_agent::agent::{
     CodingAgent, ContextFilesUse, OpenRequest, SessionChoice, ToolSelection,
 };
+use longhand_coding_agent::import::{ImportRequest, Repeat};
 use longhand_coding_agent::sessions::Scope;
 use longhand_session::digits::grouped;
+use longhand_session::import::Origin;
 
 use crate::arguments::{Launch, Mode};
 use crate::exit::Exit;
 use crate::prompt_input::{self, Stdin};
 use crate::single_shot::{self, Output};
-use crate::{interactive, setup};
+use crate::{commands, interactive, setup};
 
 pub(crate) async fn run(launch: Launch) -> Result<Exit> {
     let output = output_of(&launch);
@@ -25,6 +27,10 @@ pub(crate) async fn run(launch: Launch) -> Result<Exit> {
     if launch.resume == Some(None) {
         return list_sessions(&agent);
     }
+    let launch = match import(&agent, launch)? {
+        Import::Done(launch) => launch,
+        Import::Unnamed(origin) => return list_foreign(&agent, origin),
+    };
     let Some(output) = output else { return interactive::run(&agent, &launch).await };
     agent.notices().iter().for_each(|notice| eprintln!("{notice}"));
     let stdin = if std::io::stdin().is_terminal() { Stdin::Terminal } else { Stdin::Piped };
@@ -90,6 +96,49 @@ pub(crate) fn request(launch: &Launch, asking: Asking) -> OpenRequest {
         system_prompt_addition: launch.append_system_prompt.clone(),
         ..OpenRequest::default()
     }
+}
+
+/// What became of a foreign session that the flags name.
+enum Import {
+    /// It is one of ours, which the flags name now; or there was none.
+    Done(Box<Launch>),
+    /// The flags name only the program.
+    Unnamed(Origin),
+}
+
+/// Imports the foreign session that the flags name.
+fn import(agent: &CodingAgent, mut launch: Launch) -> Result<Import> {
+    let (origin, named) = match (launch.from_claude.take(), launch.from_codex.take()) {
+        (Some(named), _) => (Origin::Claude, named),
+        (None, Some(named)) => (Origin::Codex, named),
+        (None, None) => return Ok(Import::Done(Box::new(launch))),
+    };
+    let Some(wanted) = named else { return Ok(Import::Unnamed(origin)) };
+    let request = ImportRequest { origin, wanted, repeat: Repeat::Offer, out: None };
+    let imported = agent.import(&request)?;
+    match &imported.new {
+        Some(new) => new.notices.iter().for_each(|notice| eprintln!("{notice}")),
+        None => eprintln!(
+            "this session was imported before and goes on; `longhand import {} {} --again` makes another",
+            origin.as_str(),
+            imported.from.source_id
+        ),
+    }
+    launch.resume = Some(Some(imported.place.to_string()));
+    Ok(Import::Done(Box::new(launch)))
+}
+
+/// `--from-claude` and `--from-codex` without a value: the sessions to choose from.
+fn list_foreign(agent: &CodingAgent, origin: Origin) -> Result<Exit> {
+    let sessions = agent.foreign_sessions(origin)?;
+    if sessions.is_empty() {
+        bail!("there is no session of {}", origin.program());
+    }
+    eprintln!("name one of these with `--from-{} ID`:", origin.as_str());
+    for line in commands::import::lines(&sessions) {
+        eprintln!("{line}");
+    }
+    Ok(Exit::Usage)
 }
 
 /// `--resume` without a value: the sessions to choose from.

@@ -21,6 +21,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use longhand_agent::client::ModelsError;
 use longhand_coding_agent::agent::{CompactFileError, NoModel, OpenError};
+use longhand_coding_agent::import::ForeignError;
 use longhand_session::StoreError;
 use longhand_session::lookup::LookupError;
 
@@ -67,6 +68,9 @@ async fn dispatch(arguments: Arguments) -> Result<Exit> {
         Some(Command::Sessions(sessions)) => {
             commands::sessions::run(&setup::agent(sessions.common(), Vec::new())?, &sessions)
         }
+        Some(Command::Import(import)) => {
+            commands::import::run(&setup::agent(&import.common, Vec::new())?, &import)
+        }
         None => launch::run(arguments.launch).await,
     }
 }
@@ -94,7 +98,9 @@ fn exit_of(error: &anyhow::Error) -> Exit {
         if cause.is::<ModelsError>() || cause.is::<NoModel>() {
             return Exit::NoModel;
         }
-        if cause.is::<StoreError>() || cause.is::<LookupError>() {
+        let is_of_a_session =
+            cause.is::<StoreError>() || cause.is::<LookupError>() || cause.is::<ForeignError>();
+        if is_of_a_session {
             return Exit::NoSession;
         }
         if let Some(error) = cause.downcast_ref::<OpenError>() {

@@ -8,5 +8,7 @@ mod databases;
 mod files;
 #[path = "program/home.rs"]
 mod home;
+#[path = "program/import.rs"]
+mod import;
 #[path = "program/terminal.rs"]
 mod terminal;

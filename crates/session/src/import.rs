@@ -21,6 +21,7 @@ mod claude;
 mod codex;
 mod fields;
 mod foreign;
+mod origin_mark;
 mod parts;
 mod records;
 mod survey;
@@ -33,6 +34,7 @@ use std::io::{self, BufRead};
 use serde::{Deserialize, Serialize};
 
 pub use foreign::{ForeignSession, list};
+pub use origin_mark::ImportedFrom;
 pub use survey::{Facts, Title};
 pub use tally::Tally;
 pub use transcript::{ImportError, Transcript};

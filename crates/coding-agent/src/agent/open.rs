@@ -228,7 +228,7 @@ impl CodingAgent {
         Arc::new(FolderBlobs::at(blob_store::folder(&self.places.data)))
     }
 
-    fn new_header(&self) -> Header {
+    pub(crate) fn new_header(&self) -> Header {
         Header {
             version: Some(VERSION),
             id: self.setup.ids.session_id(),

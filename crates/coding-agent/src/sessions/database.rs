@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use longhand_session::StoreError;
+use longhand_session::import::ImportedFrom;
 use longhand_session::listing::{SessionRow, damaged_row};
+use longhand_session::place::SessionPlace;
 use longhand_session::sqlite::{Hit, SqliteLibrary};
 
 /// The database of a user's sessions.
@@ -25,6 +27,19 @@ impl SessionDatabase {
             tracing::warn!("cannot list the sessions of `{}`: {error}", self.path.display());
             damaged_row(&self.path).into_iter().collect()
         })
+    }
+
+    /// The newest session that was imported from there. A database that cannot be read has none.
+    pub(super) fn find_import(&self, from: &ImportedFrom) -> Option<SessionPlace> {
+        let found = SqliteLibrary::open(&self.path).and_then(|library| match library {
+            Some(library) => library.find_import(from),
+            None => Ok(None),
+        });
+        let id = found.unwrap_or_else(|error| {
+            tracing::warn!("cannot look for imports in `{}`: {error}", self.path.display());
+            None
+        });
+        id.map(|id| SessionPlace::Database { path: self.path.clone(), id })
     }
 
     /// The sessions in which all words of a query were said, best first, at most `most`. Works on an index: takes milliseconds,

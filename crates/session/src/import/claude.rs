@@ -56,6 +56,7 @@ pub(super) fn survey<R: BufRead>(records: &mut Records<R>, facts: &mut Facts) ->
         gathering.add_unit(&unit);
     }
     facts.title = titles.best();
+    facts.has_messages = gathering.has_units();
     Ok(Plan { ancestry: gathering.finish() })
 }
 

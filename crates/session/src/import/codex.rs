@@ -56,7 +56,10 @@ pub(super) fn survey<R: BufRead>(records: &mut Records<R>, facts: &mut Facts) ->
                         let text = clean_title(&title);
                         facts.title = text.map(|text| Title { text, source: TitleSource::Auto });
                     }
-                    _ => {}
+                    Says::User(_) | Says::Reply(_) | Says::Result { .. } | Says::Compacted(_) => {
+                        facts.has_messages = true;
+                    }
+                    Says::Model(_) | Says::RolledBack(_) | Says::Skipped(_) => {}
                 }
             }
         }

@@ -11,6 +11,8 @@ pub struct Facts {
     pub cwd: Option<String>,
     /// Its title.
     pub title: Option<Title>,
+    /// Whether anything in it looks like a message.
+    pub has_messages: bool,
     /// How many records were read.
     pub records: u64,
     /// Its length, in bytes.

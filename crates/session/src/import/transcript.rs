@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::{Entries, Facts, Making, Origin, Survey, Tally};
+use super::{Entries, Facts, ImportedFrom, Making, Origin, Survey, Tally};
 use crate::entry::{CustomEntry, Entry, EntryKind};
 use crate::header::Header;
 use crate::ids::EntryId;
@@ -16,9 +16,6 @@ use crate::time::Timestamp;
 
 /// Kind of the entry that tells where a session comes from.
 const MARK: &str = "foreign_session_import";
-
-/// Member of a header that tells the same, where it is found without reading the session.
-const ORIGIN_MEMBER: &str = "importedFrom";
 
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -71,7 +68,7 @@ impl Transcript {
     /// Looks through a transcript. Reads all of it, and keeps an index.
     ///
     /// # Errors
-    /// It cannot be read, or not one of its lines is a record.
+    /// It cannot be read, none of its lines is a record, or none of its records a message.
     pub fn open(origin: Origin, path: &Path) -> Result<Self, ImportError> {
         let failed = |source| ImportError::Read { path: path.to_owned(), source };
         let file = File::open(path).map_err(failed)?;
@@ -79,6 +76,9 @@ impl Transcript {
         let survey = survey.map_err(failed)?;
         if survey.facts.records == 0 && survey.facts.bytes > 0 {
             return Err(ImportError::NothingReadable { path: path.to_owned(), origin });
+        }
+        if !survey.facts.has_messages {
+            return Err(ImportError::NoMessages { path: path.to_owned(), origin });
         }
         let source_id = source_id(origin, path, survey.facts());
         Ok(Self { origin, path: path.to_owned(), source_id, file, survey })
@@ -97,6 +97,11 @@ impl Transcript {
     /// Its id in the program that it comes from.
     pub fn source_id(&self) -> &str {
         &self.source_id
+    }
+
+    /// How the session that it becomes says where it comes from.
+    pub fn imported_from(&self) -> ImportedFrom {
+        ImportedFrom { source: self.origin, source_id: self.source_id.clone() }
     }
 
     /// What the first look learned.
@@ -125,8 +130,7 @@ impl Transcript {
             title_source: title.map(|title| title.source.as_str().to_owned()),
             ..header
         };
-        let origin = serde_json::json!({"source": self.origin, "sourceId": self.source_id});
-        header.extra.insert(ORIGIN_MEMBER, origin.into());
+        self.imported_from().mark(&mut header);
         header
     }
 

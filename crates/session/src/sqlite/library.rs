@@ -11,7 +11,9 @@ use super::named;
 use super::search::{self, Hit};
 use super::summary::Summary;
 use super::writing::session_bytes;
+use crate::header::Header;
 use crate::ids::SessionId;
+use crate::import::ImportedFrom;
 use crate::listing::SessionRow;
 use crate::place::SessionPlace;
 use crate::store::StoreError;
@@ -74,6 +76,28 @@ impl SqliteLibrary {
         let sql = format!("SELECT {COLUMNS}, {} FROM sessions WHERE id = ?", Summary::COLUMNS);
         let found = self.database.connection.query_row(&sql, [id.as_str()], |row| self.row(row));
         found.optional().map_err(error("list the sessions of", &self.database.path))
+    }
+
+    /// The newest session that was imported from there. Looks at every header.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn find_import(&self, from: &ImportedFrom) -> Result<Option<SessionId>, StoreError> {
+        let find = || {
+            let mut statement = self.database.connection.prepare(
+                "SELECT id, header FROM sessions WHERE instr(header, ?) ORDER BY created DESC, id DESC",
+            )?;
+            let mut rows = statement.query([&from.source_id])?;
+            while let Some(row) = rows.next()? {
+                let (id, header): (String, String) = (row.get(0)?, row.get(1)?);
+                let header = Header::from_line(&header);
+                if header.as_ref().and_then(ImportedFrom::of).as_ref() == Some(from) {
+                    return Ok(Some(SessionId::from(id)));
+                }
+            }
+            Ok(None)
+        };
+        find().map_err(error("list the sessions of", &self.database.path))
     }
 
     /// The sessions in which all words of a query occur, in one message, one summary or the title; the best first.

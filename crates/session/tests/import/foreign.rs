@@ -235,7 +235,7 @@ mod database {
         let old = database(&home, "state_9.sqlite");
         add(&old, 7, &known, 1);
         let new = database(&home, "state_10.sqlite");
-        add(&new, 1, &known, 1_769_936_400);
+        add(&new, 1, &known, 1_769_936_401);
         add(&new, 3, &home.path().join("gone.jsonl"), 1);
         drop((old, new));
         assert_eq!(
@@ -246,7 +246,7 @@ mod database {
             ]
         );
         let first = home.list(Origin::Codex).into_iter().find(|row| row.id == uuid(1)).unwrap();
-        assert_eq!(first.modified, SystemTime::UNIX_EPOCH + Duration::from_secs(1_769_936_400));
+        assert_eq!(first.modified, SystemTime::UNIX_EPOCH + Duration::from_secs(1_769_936_401));
     }
 
     #[test]

@@ -109,6 +109,11 @@ impl Gathering {
         self.last_entries.extend(unit.entries.last().map(|(id, _)| id.clone()));
     }
 
+    /// Whether any record became something.
+    pub(super) fn has_units(&self) -> bool {
+        !self.units.is_empty()
+    }
+
     fn link(&mut self, node: usize, record: &Record<'_>) -> Link {
         let seen =
             |name: &Option<String>| name.as_ref().and_then(|name| self.by_uuid.get(name)).copied();

@@ -1,0 +1,65 @@
+//! How a session says where it was imported from, and how such a session is found again.
+//!
+//! The header says it, so that a list of sessions is enough to know what was imported; an entry says it too, for other programs of the
+//! format and for whoever reads the file.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::Origin;
+use super::fields::{pick, text};
+use super::foreign::{Windows, items};
+use crate::header::Header;
+use crate::json::typed;
+use crate::place::EXTENSION;
+
+/// Member of a header.
+const MEMBER: &str = "importedFrom";
+
+/// Bytes of a session that are read to find its header.
+const HEAD_BYTES: u64 = 4096;
+
+/// The foreign session that one of ours was imported from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedFrom {
+    /// The program.
+    pub source: Origin,
+    /// Its id there.
+    pub source_id: String,
+}
+
+impl ImportedFrom {
+    /// What a header says; `None` where the session was not imported.
+    pub fn of(header: &Header) -> Option<Self> {
+        serde_json::from_str(header.extra.get(MEMBER)?.text()).ok()
+    }
+
+    pub(super) fn mark(&self, header: &mut Header) {
+        let origin = serde_json::json!({"source": self.source, "sourceId": self.source_id});
+        header.extra.insert(MEMBER, origin.into());
+    }
+
+    /// The session files of a folder that were imported from there, the newest last. Reads the start of each file.
+    pub fn find_in(&self, folder: &Path) -> Vec<PathBuf> {
+        let files = items(folder).into_iter().map(|item| item.path());
+        let mut found: Vec<PathBuf> = files
+            .filter(|path| path.extension().is_some_and(|ending| ending == EXTENSION))
+            .filter(|path| Self::of_file(path).as_ref() == Some(self))
+            .collect();
+        // Their names begin with the time.
+        found.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
+        found
+    }
+
+    fn of_file(path: &Path) -> Option<Self> {
+        let head = Windows::open(path)?.head(HEAD_BYTES);
+        head.lines().find_map(|line| {
+            let [kind, member] = pick(line, ["type", MEMBER]);
+            let is_header = text(kind).as_deref() == Some("session");
+            member.filter(|_| is_header).and_then(|raw: &RawValue| typed(raw))
+        })
+    }
+}
