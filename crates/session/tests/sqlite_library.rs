@@ -274,6 +274,27 @@ fn a_renamed_session_is_found_by_its_new_title_alone() {
     assert_eq!((found(&path, "alpha").len(), found(&path, "beta").len()), (0, 1));
 }
 
+#[test]
+fn a_session_without_a_title_goes_by_its_name_or_its_newest_compaction() {
+    let info =
+        |id: &str, name: &str| entry(json!({"type": "session_info", "id": id, "name": name}));
+    let compaction = |id: &str, short: Value| {
+        entry(json!({"type": "compaction", "id": id, "summary": "s", "shortSummary": short}))
+    };
+    let (_folder, path) = database();
+    let mut store = session(&path, header("s"), 0, &[compaction("a", json!("first"))]);
+    let title = || library(&path).find(&"s".into()).expect("a database").expect("s").title;
+    assert_eq!(title().as_deref(), Some("first"));
+    store.append(&[compaction("b", Value::Null), info("c", "named")]).expect("room");
+    assert_eq!(title().as_deref(), Some("named"));
+    let unnamed = ChangeSet { remove: vec!["c".into()], ..ChangeSet::default() };
+    store.rewrite(&unnamed).expect("a known id");
+    assert_eq!(title().as_deref(), Some("first"));
+    let titled = Header { title: Some("T".into()), ..header("s") };
+    store.rewrite(&ChangeSet { header: Some(titled), ..ChangeSet::default() }).expect("room");
+    assert_eq!(title().as_deref(), Some("T"));
+}
+
 /// All words of a search index, with their places.
 fn words(connection: &rusqlite::Connection, index: &str) -> Vec<(String, i64, i64)> {
     let sql = format!("SELECT term, doc, offset FROM temp.{index}_words ORDER BY 2, 3");

@@ -240,6 +240,8 @@ fn a_session_that_another_process_deleted_is_missed() {
         .expect("a database")
         .expect("a database");
     library.delete(&"s".into()).expect("a session");
+    let others = SqliteStore::create(&path, header("t")).rewrite(&ChangeSet::default());
+    others.expect("a new session takes no number of a deleted one");
     let appended = append(&mut store, &entry("b", None, "2"));
     assert!(matches!(appended, Err(StoreError::Missing { .. })));
     assert!(matches!(library.delete(&"s".into()), Err(StoreError::Missing { .. })));

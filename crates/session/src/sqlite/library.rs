@@ -164,7 +164,9 @@ impl SqliteLibrary {
             place: SessionPlace::Database { path: self.database.path.clone(), id: id.clone() },
             id,
             cwd: row.get::<_, Option<String>>(1)?.map(Into::into),
-            title: row.get(2)?,
+            title: row
+                .get::<_, Option<String>>(2)?
+                .or_else(|| summary.other_title().map(str::to_owned)),
             parent: row.get(3)?,
             created: Timestamp::new(row.get::<_, String>(4)?),
             modified: SystemTime::UNIX_EPOCH + Duration::from_millis(modified),

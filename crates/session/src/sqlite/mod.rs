@@ -6,7 +6,9 @@
 //!
 //! `SQLite` comes with the program. Nothing here is shared between threads.
 
+mod adoption;
 mod database;
+mod filling;
 mod library;
 mod reading;
 mod search;

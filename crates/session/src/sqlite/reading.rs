@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::adoption::{Known, index_row, last_line};
 use super::database::{Database, error};
-use super::writing::{Known, index_row, last_line, session_bytes};
+use super::writing::session_bytes;
 use crate::damaged_line;
 use crate::entry::Entry;
 use crate::header::Header;

@@ -1,5 +1,7 @@
+-- Numbers of sessions and of lines are never given twice: a process that holds the number of a deleted session finds nothing, and
+-- a higher number is a later line.
 CREATE TABLE sessions (
-    session INTEGER PRIMARY KEY,
+    session INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     -- The header as written, members that nobody knows included. The columns up to `created` say again what lists ask for.
     header TEXT NOT NULL,
@@ -16,13 +18,14 @@ CREATE TABLE sessions (
     bytes INTEGER NOT NULL DEFAULT 0,
     messages INTEGER NOT NULL DEFAULT 0,
     assistant_turns INTEGER NOT NULL DEFAULT 0,
+    name TEXT,
+    short_summary TEXT,
     first_of_user TEXT,
     first_of_anybody TEXT,
     opening TEXT NOT NULL DEFAULT '',
     status TEXT NOT NULL DEFAULT 'unknown'
 ) STRICT;
 
--- Numbers of lines are never given twice: a higher number is a later line, in this session and in all.
 CREATE TABLE lines (
     line INTEGER PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,

@@ -7,10 +7,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::adoption::Known;
 use super::database::{Database, error};
 use super::named;
 use super::reading::{self, Found, Texts};
-use super::writing::{Finished, Known, Writing};
+use super::writing::{Finished, Writing};
 use crate::entry::Entry;
 use crate::header::{Header, VERSION};
 use crate::id_source::{IdSource, SystemIds};
@@ -178,7 +179,7 @@ impl Session {
         let mut database = Database::open_or_create(path)?;
         let transaction = database.begin()?;
         let mut writing = Writing::create(&transaction, path, header)?;
-        let number = writing.session();
+        let number = writing.session;
         let header = work.run(&mut writing, header, ids)?;
         let Finished { known, bytes } = writing.finish(now_millis)?;
         transaction.commit().map_err(error("write", path))?;

@@ -1,4 +1,4 @@
-//! One session inside one transaction: its lines, its header, and what others did to it meanwhile.
+//! One session inside one transaction: its lines and its header.
 //!
 //! Everything here happens under the lock of the transaction, and is undone where that is not committed.
 
@@ -6,37 +6,27 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
+use super::adoption::{Known, last_line};
 use super::database::error;
 use super::named;
 use super::summary::Summary;
 use crate::entry::{Entry, EntryKind};
 use crate::header::Header;
-use crate::id_source::{IdSource, fresh_entry_id};
 use crate::ids::{EntryId, SessionId};
-use crate::json::Members;
-use crate::store::{Adopted, ChangeSet, EntryTag, IndexRow, Lines, StoreError};
-use crate::stored_object;
-
-/// Up to where a process knows a session.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Known {
-    /// The last line.
-    pub(super) line: i64,
-    /// How many rewrites.
-    pub(super) rewrites: i64,
-}
+use crate::store::{ChangeSet, StoreError};
 
 /// A session that is being written.
 pub(super) struct Writing<'t> {
-    transaction: &'t Transaction<'t>,
-    path: &'t Path,
-    session: i64,
-    rewrites: i64,
+    pub(super) transaction: &'t Transaction<'t>,
+    pub(super) path: &'t Path,
+    pub(super) session: i64,
+    /// How often it was rewritten, this time included.
+    pub(super) rewrites: i64,
     has_rewritten: bool,
     header_bytes: i64,
-    summary: Summary,
+    pub(super) summary: Summary,
 }
 
 /// What a finished transaction leaves behind.
@@ -106,47 +96,6 @@ impl<'t> Writing<'t> {
         })
     }
 
-    /// The number of the session.
-    pub(super) fn session(&self) -> i64 {
-        self.session
-    }
-
-    /// What others wrote since `known`. Reads as much as that is; after a rewrite of others, the index of the session.
-    pub(super) fn adopt(&self, known: Known) -> Result<Adopted, StoreError> {
-        let mut adopted = Adopted { rows: self.rows_after(known.line)?, ..Adopted::default() };
-        if self.rewrites != known.rewrites {
-            adopted.changed = self.changed_since(known)?;
-        }
-        Ok(adopted)
-    }
-
-    fn rows_after(&self, line: i64) -> Result<Vec<IndexRow>, StoreError> {
-        let read = || {
-            let mut statement = self.transaction.prepare(
-                "SELECT id, parent_id, type, detail FROM lines
-                 WHERE session = ? AND line > ? AND id IS NOT NULL ORDER BY line",
-            )?;
-            let rows = statement.query_map([self.session, line], index_row)?;
-            rows.collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(error("read", self.path))
-    }
-
-    fn changed_since(&self, known: Known) -> Result<Vec<EntryId>, StoreError> {
-        let read = || {
-            let mut statement = self.transaction.prepare(
-                "SELECT id FROM lines
-                 WHERE session = ?1 AND line <= ?2 AND rewrite > ?3 AND id IS NOT NULL
-                 UNION ALL
-                 SELECT id FROM removed WHERE session = ?1 AND line <= ?2 AND rewrite > ?3",
-            )?;
-            let of_row = |row: &Row<'_>| row.get::<_, String>(0).map(EntryId::from);
-            let ids = statement.query_map([self.session, known.line, known.rewrites], of_row)?;
-            ids.collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(error("read", self.path))
-    }
-
     /// Adds entries at the end.
     pub(super) fn append(&mut self, entries: &[Arc<Entry>]) -> Result<(), StoreError> {
         for entry in entries {
@@ -163,7 +112,7 @@ impl<'t> Writing<'t> {
     }
 
     /// Adds a line at the end as it is.
-    fn insert(&mut self, entry: Option<&Entry>, text: &str) -> rusqlite::Result<()> {
+    pub(super) fn insert(&mut self, entry: Option<&Entry>, text: &str) -> rusqlite::Result<()> {
         let (type_name, detail) = entry.map(names).unwrap_or_default();
         self.transaction.execute(
             "INSERT INTO lines (session, id, parent_id, type, detail, text) VALUES (?, ?, ?, ?, ?, ?)",
@@ -180,62 +129,6 @@ impl<'t> Writing<'t> {
         if let Some(entry) = entry {
             self.summary.add(entry);
         }
-        Ok(())
-    }
-
-    /// Adds lines at the end, each as it is. Of several with one id the last owns it, and the others get fresh ones.
-    pub(super) fn fill(&mut self, lines: Lines<'_>, ids: &dyn IdSource) -> Result<(), StoreError> {
-        let write_error = error("write", self.path);
-        if last_line(self.transaction, self.session).map_err(&write_error)? > 0 {
-            return Err(StoreError::Filled);
-        }
-        for line in lines {
-            let line = line?;
-            let entry = stored_object::read(&line).map_err(StoreError::Line)?;
-            let mut inserted = self.insert(entry.as_ref(), &line);
-            if let (Err(failure), Some(entry)) = (&inserted, &entry)
-                && is_taken(failure)
-            {
-                self.rename(&entry.id, ids)?;
-                inserted = self.insert(Some(entry), &line);
-            }
-            inserted.map_err(&write_error)?;
-        }
-        Ok(())
-    }
-
-    /// Gives an entry another id, because a later one owns its own.
-    fn rename(&mut self, id: &EntryId, ids: &dyn IdSource) -> Result<(), StoreError> {
-        let write_error = error("write", self.path);
-        let (line, text) = self
-            .transaction
-            .query_row(
-                "SELECT line, text FROM lines WHERE session = ? AND id = ?",
-                params![self.session, id.as_str()],
-                |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)),
-            )
-            .map_err(&write_error)?;
-        let is_taken = |id: &EntryId| {
-            let sql = "SELECT EXISTS (SELECT 1 FROM lines WHERE session = ? AND id = ?)";
-            let taken =
-                self.transaction.query_row(sql, params![self.session, id.as_str()], |row| {
-                    row.get::<_, bool>(0)
-                });
-            // Where this cannot be asked, the update below cannot be done either.
-            taken.unwrap_or(false)
-        };
-        let fresh = fresh_entry_id(ids, is_taken);
-        let mut members: Members = serde_json::from_str(&text).map_err(StoreError::Line)?;
-        let quoted = serde_json::value::to_raw_value(&fresh).map_err(StoreError::Line)?;
-        members.set("id", quoted);
-        let renamed = members.into_json();
-        self.transaction
-            .execute(
-                "UPDATE lines SET id = ?, text = ? WHERE line = ?",
-                params![fresh.as_str(), renamed.text(), line],
-            )
-            .map_err(&write_error)?;
-        self.summary.bytes += line_bytes(renamed.text()) - line_bytes(&text);
         Ok(())
     }
 
@@ -361,13 +254,8 @@ impl<'t> Writing<'t> {
     }
 }
 
-/// The number of the last line of a session; 0 where it has none.
-pub(super) fn last_line(connection: &rusqlite::Connection, session: i64) -> rusqlite::Result<i64> {
-    let sql = "SELECT coalesce(max(line), 0) FROM lines WHERE session = ?";
-    connection.query_row(sql, [session], |row| row.get(0))
-}
-
-fn is_taken(error: &rusqlite::Error) -> bool {
+/// Whether a line was refused because its id is taken.
+pub(super) fn is_taken(error: &rusqlite::Error) -> bool {
     error
         .sqlite_error()
         .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE)
@@ -407,24 +295,12 @@ fn names(entry: &Entry) -> (&str, &str) {
     (entry.kind.type_name(), detail)
 }
 
-/// The row of the columns `id, parent_id, type, detail`.
-pub(super) fn index_row(row: &Row<'_>) -> rusqlite::Result<IndexRow> {
-    let id: String = row.get(0)?;
-    let parent_id: Option<String> = row.get(1)?;
-    let (type_name, detail): (String, String) = (row.get(2)?, row.get(3)?);
-    Ok(IndexRow {
-        id: EntryId::from(id),
-        parent_id: parent_id.map(EntryId::from),
-        tag: EntryTag::of_names(&type_name, &detail, &detail),
-    })
-}
-
 /// Length of a session: its lines and its header, each with its end.
 pub(super) fn session_bytes(line_bytes: i64, header_bytes: i64) -> u64 {
     u64::try_from(line_bytes + header_bytes + 1).unwrap_or_default()
 }
 
 /// A line with its end.
-fn line_bytes(text: &str) -> i64 {
+pub(super) fn line_bytes(text: &str) -> i64 {
     text.len() as i64 + 1
 }
