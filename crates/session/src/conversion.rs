@@ -61,7 +61,7 @@ pub fn copy(
 }
 
 /// The lines, with a stand-in for each that no store takes. Their numbers are added to `unread`.
-fn readable<'a>(lines: Lines<'a>, unread: &'a mut Vec<u64>) -> Lines<'a> {
+pub(crate) fn readable<'a>(lines: Lines<'a>, unread: &'a mut Vec<u64>) -> Lines<'a> {
     let mut number = 0;
     Box::new(lines.map(move |line| {
         number += 1;

@@ -11,6 +11,7 @@ pub mod counter;
 mod damaged_line;
 pub mod data_url;
 pub mod database_error;
+pub mod derived;
 pub mod digits;
 pub mod entry;
 pub mod file_lists;

@@ -16,6 +16,7 @@ mod lock;
 mod migration;
 mod read;
 mod recover;
+mod relocation;
 mod rewrite;
 mod scan;
 
@@ -31,6 +32,7 @@ use std::sync::Arc;
 pub use disk::{Disk, SystemDisk};
 pub(crate) use line::{pick, usual};
 pub use recover::{recover, recover_folder, salvage};
+pub use relocation::{Relocated, Relocation};
 
 use crate::entry::Entry;
 use crate::header::{Header, VERSION};

@@ -1,0 +1,135 @@
+//! Sessions made from another one: a fork has everything, an extraction has one branch.
+//!
+//! The original is only read. The new session appears whole or not at all, with copies of what tools left behind. Wherever it is cut,
+//! no call is left without a result.
+
+mod artifacts;
+mod extraction;
+mod fork;
+
+use std::collections::HashSet;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use extraction::extract;
+pub use fork::{Costs, Fork, ForkLeaf};
+
+use crate::block::ToolCall;
+use crate::entry::{Entry, EntryKind, MessageEntry};
+use crate::header::{Header, VERSION};
+use crate::id_source::{IdSource, fresh_entry_id};
+use crate::ids::EntryId;
+use crate::store::{Damage, Lines, SessionStore, StoreError};
+use crate::time::{Clock, Timestamp};
+use crate::tree::aborted_result;
+
+/// What a new session is given at its beginning.
+#[derive(Clone, Copy)]
+pub struct Birth<'a> {
+    /// Its id, and those of its new entries.
+    pub ids: &'a dyn IdSource,
+    /// When it begins.
+    pub clock: &'a dyn Clock,
+    /// Its working directory; `None` takes that of the original.
+    pub cwd: Option<&'a str>,
+}
+
+/// A session that was made from another one.
+pub struct Derived {
+    /// The new session, opened.
+    pub store: Box<dyn SessionStore>,
+    /// Its header.
+    pub header: Header,
+    /// Calls that nobody had answered where the original was cut. Each has a result now that says so.
+    pub closed_calls: Vec<ToolCall>,
+    /// What of the original could not be read.
+    pub damage: Damage,
+}
+
+/// Why no session was made. Nothing of it is there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeriveError {
+    /// The original cannot be read, or the new session not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What tools left behind cannot be copied.
+    #[error("cannot copy `{}`", path.display())]
+    Artifacts {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Birth<'_> {
+    /// The header of a session that comes from one with this header.
+    fn header(&self, origin: &Header, parent: String) -> Header {
+        Header {
+            version: origin.version.max(Some(VERSION)),
+            id: self.ids.session_id(),
+            timestamp: self.now(),
+            cwd: self.cwd.map(str::to_owned).or_else(|| origin.cwd.clone()),
+            parent_session: Some(parent),
+            previous_session_files: None,
+            provider_prompt_cache_key: None,
+            ..origin.clone()
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.now_millis())
+    }
+
+    /// Results for calls that nobody answered.
+    fn results(&self, calls: &[ToolCall]) -> Vec<EntryKind> {
+        let millis = self.clock.now_millis();
+        let result = |call| {
+            let message = Arc::new(aborted_result(call, millis));
+            EntryKind::Message(MessageEntry { message, ..MessageEntry::default() })
+        };
+        calls.iter().map(result).collect()
+    }
+
+    /// Entries one after another, the first after `parent`, with ids that are not in `taken`.
+    fn chained(
+        &self,
+        kinds: Vec<EntryKind>,
+        mut parent: Option<EntryId>,
+        taken: impl Fn(&EntryId) -> bool,
+    ) -> Vec<Entry> {
+        let mut own: HashSet<EntryId> = HashSet::new();
+        let mut entries = Vec::with_capacity(kinds.len());
+        for kind in kinds {
+            let id = fresh_entry_id(self.ids, |id| taken(id) || own.contains(id));
+            own.insert(id.clone());
+            let parent_id = parent.replace(id.clone());
+            entries.push(Entry { id, parent_id, timestamp: self.now(), kind });
+        }
+        entries
+    }
+}
+
+/// Writes a new session, and what comes with it.
+fn write(
+    source: &dyn SessionStore,
+    mut target: Box<dyn SessionStore>,
+    lines: Lines<'_>,
+) -> Result<Box<dyn SessionStore>, DeriveError> {
+    let folder = |store: &dyn SessionStore| store.place().map(|place| place.artifact_folder());
+    let copied = match folder(source).zip(folder(&*target)) {
+        Some((from, to)) => artifacts::copy(&from, &to)?,
+        None => None,
+    };
+    let filled = target.fill(lines).and_then(|_| target.sync());
+    if let Err(error) = filled {
+        if let Some(copied) = copied {
+            copied.remove();
+        }
+        return Err(error.into());
+    }
+    Ok(target)
+}
