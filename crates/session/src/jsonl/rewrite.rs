@@ -386,6 +386,6 @@ impl Written {
 fn header_line(file: &OnDisk) -> io::Result<Option<String>> {
     let mut bytes = vec![0; file.header_place.bytes as usize];
     file.reader.read_exact_at(&mut bytes, file.header_place.offset)?;
-    let Ok(line) = String::from_utf8(bytes) else { return Ok(None) };
+    let line = String::from_utf8_lossy(&bytes).into_owned();
     Ok(if file.version < VERSION { header::with_current_version(&line) } else { Some(line) })
 }

@@ -198,8 +198,9 @@ impl Index {
     fn add_line(&mut self, bytes: &[u8], offset: u64, number: usize, is_terminated: bool) {
         self.lines += 1;
         let whole = Place { offset, bytes: bytes.len() as u64 };
-        // A last line without its end may be torn anywhere.
-        if is_terminated && let Some(names) = line::usual(bytes) {
+        // A last line without its end may be torn anywhere, and a line that gets an id must be whole to be written with it.
+        let may_be_usual = is_terminated && self.version >= 2;
+        if may_be_usual && let Some(names) = line::usual(bytes) {
             return self.add_record(&names, whole, number, Form::Whole);
         }
         let judged = line::judge(bytes);
@@ -237,14 +238,16 @@ impl Index {
 
     /// The node of an object; `None` where it is none.
     fn row(&self, names: &Names<'_>) -> Option<IndexRow> {
+        // A second header or slot, of files that were joined, is no entry.
+        if matches!(&*names.type_name, "session" | "title") {
+            return None;
+        }
         let previous = self.rows.last().map(|row| &row.id);
         if self.version < 2 {
             let id = self.derived_id(self.records.len());
             return Some(IndexRow { id, parent_id: previous.cloned(), tag: names.tag() });
         }
-        // A second header or slot, of files that were joined, is no entry.
-        let id =
-            names.id.as_deref().filter(|_| !matches!(&*names.type_name, "session" | "title"))?;
+        let id = names.id.as_deref()?;
         let parent_id = names.parent_id.as_deref().map(|parent| match previous {
             // One allocation for both: most entries follow the one before.
             Some(previous) if *previous == parent => previous.clone(),
