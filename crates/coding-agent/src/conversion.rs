@@ -1,17 +1,16 @@
 //! Sessions brought from files into the database, or back: copied, compared with their originals, and what tools left behind with
 //! them. The original goes to the trash only where that is asked for.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use longhand_session::artifact_store;
 use longhand_session::conversion::{self, Copied, CopyError};
 use longhand_session::place::SessionPlace;
 use longhand_session::{Header, SessionId, StoreError};
 
 use crate::agent::CodingAgent;
-use crate::places::create_private_dir;
 use crate::settings::StoreKind;
 use crate::stores;
 
@@ -35,8 +34,6 @@ pub struct Converted {
     pub to: SessionPlace,
     /// What was copied.
     pub copied: Copied,
-    /// How many files that tools left behind were copied.
-    pub artifacts: u64,
     /// The file in the trash that holds the original; `None` where it stayed.
     pub trash: Option<PathBuf>,
 }
@@ -95,7 +92,7 @@ impl CodingAgent {
         };
         let (_, copied) = conversion::copy(&mut *sources.resume(from), make)?;
         let folder = from.artifact_folder();
-        let artifacts = copy_folder(&folder, &target.artifact_folder())
+        artifact_store::copy_folder(&folder, &target.artifact_folder())
             .map_err(|source| ConvertError::Artifacts { path: folder, source })?;
         if let Err(error) = keep_time(from, &target) {
             // The copy is sound; in lists it stands where it was made.
@@ -108,7 +105,7 @@ impl CodingAgent {
                 Some(self.sessions().delete(from).map_err(failed)?)
             }
         };
-        Ok(Converted { id, from: from.clone(), to: target, copied, artifacts, trash })
+        Ok(Converted { id, from: from.clone(), to: target, copied, trash })
     }
 }
 
@@ -129,26 +126,4 @@ fn keep_time(original: &SessionPlace, copy: &SessionPlace) -> Result<(), StoreEr
         Some(time) => stores::set_modified(copy, time + YOUNGER),
         None => Ok(()),
     }
-}
-
-/// Copies all files of a folder and those below, and gives their number. A folder that does not exist has none; nothing is
-/// replaced, and links are left out.
-fn copy_folder(from: &Path, to: &Path) -> io::Result<u64> {
-    let items = match fs::read_dir(from) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        items => items?,
-    };
-    create_private_dir(to)?;
-    let mut copied = 0;
-    for item in items {
-        let item = item?;
-        let (kind, target) = (item.file_type()?, to.join(item.file_name()));
-        if kind.is_dir() {
-            copied += copy_folder(&item.path(), &target)?;
-        } else if kind.is_file() && !target.exists() {
-            fs::copy(item.path(), target)?;
-            copied += 1;
-        }
-    }
-    Ok(copied)
 }

@@ -36,9 +36,11 @@ impl StoreSources {
                     .with_sources(ids, clock)
                     .with_persistence(self.persistence(place)),
             ),
-            SessionPlace::Database { path, id } => {
-                Box::new(SqliteStore::resume(path, id.clone()).with_sources(ids, clock))
-            }
+            SessionPlace::Database { path, id } => Box::new(
+                SqliteStore::resume(path, id.clone())
+                    .with_sources(ids, clock)
+                    .with_persistence(self.persistence(place)),
+            ),
         }
     }
 
@@ -52,7 +54,8 @@ impl StoreSources {
                 Box::new(store.with_persistence(self.persistence(place)))
             }
             SessionPlace::Database { path, .. } => {
-                Box::new(SqliteStore::create(path, header).with_sources(ids, clock))
+                let store = SqliteStore::create(path, header).with_sources(ids, clock);
+                Box::new(store.with_persistence(self.persistence(place)))
             }
         }
     }

@@ -15,6 +15,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::blob_store::BlobStore;
+use crate::entry::Entry;
 use crate::ids::ArtifactId;
 use crate::json::single_line;
 
@@ -37,6 +38,18 @@ pub struct Persistence {
 }
 
 impl Persistence {
+    /// The line of an entry as it is written. What it refers to is kept before.
+    ///
+    /// # Errors
+    /// A picture or a text cannot be kept. Nothing was lost.
+    pub fn line(&self, entry: &Entry) -> io::Result<String> {
+        let line = entry.to_line();
+        match self.written(&line)? {
+            Cow::Owned(written) => Ok(written),
+            Cow::Borrowed(_) => Ok(line),
+        }
+    }
+
     /// The line that is written of an entry's line. Most stay as they are, which costs one search of the line.
     ///
     /// # Errors

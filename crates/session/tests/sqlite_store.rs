@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use longhand_session::blob_store::MemoryBlobs;
+use longhand_session::persisted::Persistence;
 use longhand_session::store::{Adopted, ChangeSet, IndexRow, Opened};
 use longhand_session::time::Timestamp;
 use longhand_session::{
@@ -272,6 +274,28 @@ fn a_session_whose_database_vanished_is_written_anew_whole() {
     drop(SqliteStore::create(&path, header("s")).rewrite(&ChangeSet::default()).expect("room"));
     let appended = append(&mut store, &entry("c", None, "3"));
     assert!(matches!(appended, Err(StoreError::Conflict { .. })), "{appended:?}");
+}
+
+#[test]
+fn pictures_are_kept_beside_and_come_back() {
+    let (_folder, path) = database_of(&[]);
+    let picture = |text: &str| -> Arc<Entry> {
+        let line = serde_json::json!({"type": "message", "id": "a", "parentId": null, "timestamp": "t",
+            "message": {"role": "user", "timestamp": 1, "content": [{"type": "text", "text": text},
+                {"type": "image", "data": "BwcH".repeat(400), "mimeType": "image/png"}]}});
+        Arc::new(serde_json::from_value(line).expect("an entry"))
+    };
+    let blobs = Arc::new(MemoryBlobs::default());
+    let persistence = Persistence { blobs: Some(blobs), texts: None };
+    let mut store = SqliteStore::resume(&path, "s".into()).with_persistence(persistence.clone());
+    append(&mut store, &picture("one")).expect("room");
+    let changes = ChangeSet { replace: vec![picture("two")], ..ChangeSet::default() };
+    store.rewrite(&changes).expect("a known id");
+    let line = reopen(&path).0.lines().next().expect("a line").expect("text");
+    assert!(line.contains("blob:sha256:") && !line.contains("BwcH"), "{line}");
+    let mut store = SqliteStore::resume(&path, "s".into()).with_persistence(persistence);
+    store.open().expect("a session");
+    assert_eq!(store.read(&["a".into()]).expect("a"), [picture("two")]);
 }
 
 /// What the child of the tests below does: appends for ever, and says the id of each entry that was acknowledged.

@@ -17,7 +17,7 @@ impl JsonlStore {
     pub(super) fn append_lines(&mut self, entries: &[Arc<Entry>]) -> Result<(), StoreError> {
         let io_error = self.io_error("append to");
         let path = self.path.clone();
-        let line = |entry: &Arc<Entry>| Ok((entry.id.clone(), self.line_for(entry)?));
+        let line = |entry: &Arc<Entry>| Ok((entry.id.clone(), self.persistence.line(entry)?));
         let lines: Vec<(EntryId, String)> =
             entries.iter().map(line).collect::<io::Result<_>>().map_err(&io_error)?;
         let Some(Session { file: Some(file), carried, .. }) = &mut self.session else {

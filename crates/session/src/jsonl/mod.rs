@@ -20,7 +20,6 @@ mod relocation;
 mod rewrite;
 mod scan;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::{self, File};
@@ -169,15 +168,6 @@ impl JsonlStore {
     pub fn with_persistence(mut self, persistence: Persistence) -> Self {
         self.persistence = persistence;
         self
-    }
-
-    /// The line of an entry as it is written. What it refers to is kept before.
-    fn line_for(&self, entry: &Entry) -> io::Result<String> {
-        let line = entry.to_line();
-        match self.persistence.written(&line)? {
-            Cow::Owned(written) => Ok(written),
-            Cow::Borrowed(_) => Ok(line),
-        }
     }
 
     /// Adapts the error of an operating system call on the session's file.

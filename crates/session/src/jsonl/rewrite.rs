@@ -320,7 +320,7 @@ impl Written {
     }
 
     fn entry(&mut self, store: &JsonlStore, entry: &Entry) -> io::Result<()> {
-        let place = self.draft.line(store.line_for(entry)?.as_bytes())?;
+        let place = self.draft.line(store.persistence.line(entry)?.as_bytes())?;
         self.add(Some(entry.id.clone()), place);
         Ok(())
     }

@@ -14,6 +14,7 @@ use crate::damaged_line;
 use crate::entry::Entry;
 use crate::header::Header;
 use crate::ids::{EntryId, SessionId};
+use crate::persisted::Persistence;
 use crate::stale_state;
 use crate::store::{Damage, IndexRow, StoreError};
 use crate::time::Timestamp;
@@ -88,6 +89,7 @@ pub(super) fn entries(
     database: &Database,
     session: i64,
     ids: &[EntryId],
+    persistence: &Persistence,
 ) -> Result<Vec<Arc<Entry>>, StoreError> {
     let read_error = error("read", &database.path);
     let sql = "SELECT text, parent_id FROM lines WHERE session = ? AND id = ?";
@@ -95,7 +97,9 @@ pub(super) fn entries(
     let mut entries = Vec::with_capacity(ids.len());
     for id in ids {
         let entry = statement
-            .query_row(params![session, id.as_str()], |row| entry(row, id, &database.path))
+            .query_row(params![session, id.as_str()], |row| {
+                entry(row, id, &database.path, persistence)
+            })
             .optional()
             .map_err(&read_error)?;
         entries.push(entry.ok_or_else(|| StoreError::UnknownEntry(id.clone()))?);
@@ -103,9 +107,14 @@ pub(super) fn entries(
     Ok(entries)
 }
 
-fn entry(row: &Row<'_>, id: &EntryId, path: &Path) -> rusqlite::Result<Arc<Entry>> {
+fn entry(
+    row: &Row<'_>,
+    id: &EntryId,
+    path: &Path,
+    persistence: &Persistence,
+) -> rusqlite::Result<Arc<Entry>> {
     let text = text(row, 0)?;
-    let entry = match serde_json::from_str::<Entry>(&text) {
+    let entry = match serde_json::from_str::<Entry>(&persistence.read(&text)) {
         Ok(entry) => stale_state::dropped(Entry { id: id.clone(), ..entry }),
         Err(error) => {
             let path = path.display();

@@ -11,11 +11,12 @@ use super::adoption::Known;
 use super::database::{Database, error};
 use super::named;
 use super::reading::{self, Found, Texts};
-use super::writing::{Finished, Writing};
+use super::writing::{Changes, Finished, Writing, Written};
 use crate::entry::Entry;
 use crate::header::{Header, VERSION};
 use crate::id_source::{IdSource, SystemIds};
 use crate::ids::{EntryId, SessionId};
+use crate::persisted::Persistence;
 use crate::place::SessionPlace;
 use crate::store::{ChangeSet, EntryReader, Lines, Opened, Receipt, SessionStore, StoreError};
 use crate::time::{Clock, SystemClock};
@@ -47,6 +48,7 @@ pub struct SqliteStore {
     session: Option<Session>,
     ids: Arc<dyn IdSource>,
     clock: Arc<dyn Clock>,
+    persistence: Persistence,
 }
 
 /// A session that is in its database.
@@ -61,8 +63,8 @@ struct Session {
 
 /// What a write does to a session.
 enum Work<'w> {
-    Append(&'w [Arc<Entry>]),
-    Apply(&'w ChangeSet),
+    Append(Vec<Written<'w>>),
+    Apply(Changes<'w>),
     Fill(Lines<'w>),
 }
 
@@ -85,6 +87,7 @@ impl SqliteStore {
             session: None,
             ids: Arc::new(SystemIds::default()),
             clock: Arc::new(SystemClock),
+            persistence: Persistence::default(),
         }
     }
 
@@ -101,6 +104,26 @@ impl SqliteStore {
         self.ids = ids;
         self.clock = clock;
         self
+    }
+
+    /// Says where the large parts of entries go. By default pictures stay in their lines.
+    #[must_use]
+    pub fn with_persistence(mut self, persistence: Persistence) -> Self {
+        self.persistence = persistence;
+        self
+    }
+
+    /// The lines of entries, after what they refer to was kept: nobody waits for that.
+    fn written<'e>(&self, entries: &'e [Arc<Entry>]) -> Result<Vec<Written<'e>>, StoreError> {
+        let write = |entry: &'e Arc<Entry>| {
+            let line = self.persistence.line(entry).map_err(|source| StoreError::Io {
+                action: "keep what belongs to an entry of",
+                path: self.named(),
+                source,
+            })?;
+            Ok(Written { entry, line })
+        };
+        entries.iter().map(write).collect()
     }
 
     fn named(&self) -> PathBuf {
@@ -229,11 +252,11 @@ impl Work<'_> {
         ids: &dyn IdSource,
     ) -> Result<Header, StoreError> {
         match self {
-            Self::Append(entries) => writing.append(entries)?,
+            Self::Append(entries) => writing.append(&entries)?,
             Self::Fill(lines) => writing.fill(lines, ids)?,
             Self::Apply(changes) => {
-                writing.apply(changes)?;
-                if let Some(new) = &changes.header {
+                writing.apply(&changes)?;
+                if let Some(new) = changes.header {
                     // A session never goes back to an older version.
                     let version = new.version.max(header.version);
                     let header = Header { version, ..new.clone() };
@@ -251,7 +274,9 @@ impl EntryReader for SqliteStore {
         match (&self.session, ids.first()) {
             (_, None) => Ok(Vec::new()),
             (None, Some(id)) => Err(StoreError::UnknownEntry(id.clone())),
-            (Some(session), Some(_)) => reading::entries(&session.database, session.number, ids),
+            (Some(session), Some(_)) => {
+                reading::entries(&session.database, session.number, ids, &self.persistence)
+            }
         }
     }
 }
@@ -268,11 +293,20 @@ impl SessionStore for SqliteStore {
         match &mut self.session {
             Some(session) if entries.is_empty() => session.look(),
             None if entries.is_empty() => Ok(Receipt::default()),
-            _ => self.write(Work::Append(entries)),
+            _ => {
+                let entries = self.written(entries)?;
+                self.write(Work::Append(entries))
+            }
         }
     }
 
     fn rewrite(&mut self, changes: &ChangeSet) -> Result<Receipt, StoreError> {
+        let changes = Changes {
+            replace: self.written(&changes.replace)?,
+            remove: &changes.remove,
+            append: self.written(&changes.append)?,
+            header: changes.header.as_ref(),
+        };
         self.write(Work::Apply(changes))
     }
 

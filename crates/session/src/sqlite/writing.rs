@@ -4,7 +4,6 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -15,7 +14,7 @@ use super::summary::Summary;
 use crate::entry::{Entry, EntryKind};
 use crate::header::Header;
 use crate::ids::{EntryId, SessionId};
-use crate::store::{ChangeSet, StoreError};
+use crate::store::StoreError;
 
 /// A session that is being written.
 pub(super) struct Writing<'t> {
@@ -27,6 +26,20 @@ pub(super) struct Writing<'t> {
     has_rewritten: bool,
     header_bytes: i64,
     pub(super) summary: Summary,
+}
+
+/// An entry, and its line as it is written.
+pub(super) struct Written<'e> {
+    pub(super) entry: &'e Entry,
+    pub(super) line: String,
+}
+
+/// A change set with the lines of its entries.
+pub(super) struct Changes<'c> {
+    pub(super) replace: Vec<Written<'c>>,
+    pub(super) remove: &'c [EntryId],
+    pub(super) append: Vec<Written<'c>>,
+    pub(super) header: Option<&'c Header>,
 }
 
 /// What a finished transaction leaves behind.
@@ -97,10 +110,9 @@ impl<'t> Writing<'t> {
     }
 
     /// Adds entries at the end.
-    pub(super) fn append(&mut self, entries: &[Arc<Entry>]) -> Result<(), StoreError> {
-        for entry in entries {
-            let text = entry.to_line();
-            self.insert(Some(entry), &text).map_err(|failure| {
+    pub(super) fn append(&mut self, entries: &[Written<'_>]) -> Result<(), StoreError> {
+        for Written { entry, line } in entries {
+            self.insert(Some(entry), line).map_err(|failure| {
                 if is_taken(&failure) {
                     StoreError::DuplicateEntry(entry.id.clone())
                 } else {
@@ -133,8 +145,8 @@ impl<'t> Writing<'t> {
     }
 
     /// Appends, replaces and removes; the header is left alone. An id that is removed is not free in the same change.
-    pub(super) fn apply(&mut self, changes: &ChangeSet) -> Result<(), StoreError> {
-        for id in changes.replace.iter().map(|entry| &entry.id).chain(&changes.remove) {
+    pub(super) fn apply(&mut self, changes: &Changes<'_>) -> Result<(), StoreError> {
+        for id in changes.replace.iter().map(|new| &new.entry.id).chain(changes.remove) {
             self.text_bytes(id)?;
         }
         self.append(&changes.append)?;
@@ -142,8 +154,8 @@ impl<'t> Writing<'t> {
             self.rewrites += 1;
             self.has_rewritten = true;
         }
-        for entry in &changes.replace {
-            self.replace(entry)?;
+        for new in &changes.replace {
+            self.replace(new)?;
         }
         for id in changes.remove.iter().collect::<HashSet<_>>() {
             self.remove(id)?;
@@ -165,9 +177,8 @@ impl<'t> Writing<'t> {
         found.ok_or_else(|| StoreError::UnknownEntry(id.clone()))
     }
 
-    fn replace(&mut self, entry: &Entry) -> Result<(), StoreError> {
+    fn replace(&mut self, Written { entry, line }: &Written<'_>) -> Result<(), StoreError> {
         let old_bytes = self.text_bytes(&entry.id)?;
-        let text = entry.to_line();
         let (type_name, detail) = names(entry);
         let sql = "UPDATE lines SET parent_id = ?, type = ?, detail = ?, rewrite = ?, text = ?
                    WHERE session = ? AND id = ?";
@@ -178,13 +189,13 @@ impl<'t> Writing<'t> {
                 type_name,
                 detail,
                 self.rewrites,
-                text,
+                line,
                 self.session,
                 entry.id.as_str(),
             ],
         );
         updated.map_err(error("write", self.path))?;
-        self.summary.bytes += text.len() as i64 - old_bytes;
+        self.summary.bytes += line.len() as i64 - old_bytes;
         Ok(())
     }
 

@@ -1,7 +1,5 @@
 //! `longhand sessions convert`: sessions brought from files into the database, or back.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use longhand_coding_agent::agent::CodingAgent;
 use longhand_coding_agent::conversion::{ConvertError, Converted, Original, kind_of};
@@ -90,7 +88,7 @@ fn document(outcome: &Outcome) -> Value {
         Outcome::Converted(converted) => json!({
             "outcome": "converted", "id": converted.id, "from": converted.from.to_string(),
             "to": converted.to.to_string(), "objects": converted.copied.objects,
-            "bytes": converted.copied.bytes, "artifacts": converted.artifacts,
+            "bytes": converted.copied.bytes,
             "unreadObjects": converted.copied.unread, "damagedLines": converted.copied.damage.lines,
             "trash": converted.trash.as_ref().map(|path| path.display().to_string()),
         }),
@@ -106,17 +104,13 @@ fn lines(outcome: &Outcome) -> String {
 }
 
 fn converted_lines(converted: &Converted) -> String {
-    let Converted { id, to, copied, artifacts, trash, .. } = converted;
+    let Converted { id, to, copied, trash, .. } = converted;
     let mut text = format!("converted {id}\n  now in {to}\n");
     text.push_str(&format!(
-        "  {} entries and other objects, {} bytes",
+        "  {} entries and other objects, {} bytes\n",
         grouped(copied.objects),
         grouped(copied.bytes)
     ));
-    if *artifacts > 0 {
-        text.push_str(&format!(", {} files of tools", grouped(*artifacts)));
-    }
-    text.push('\n');
     if !copied.unread.is_empty() {
         text.push_str(&format!(
             "  {} of them cannot be read; they came along as text\n",
@@ -129,8 +123,7 @@ fn converted_lines(converted: &Converted) -> String {
             grouped(copied.damage.lines.len() as u64)
         ));
     }
-    let original: Option<&PathBuf> = trash.as_ref();
-    if let Some(path) = original {
+    if let Some(path) = trash {
         text.push_str(&format!("  the original is now {}\n", path.display()));
     }
     text
