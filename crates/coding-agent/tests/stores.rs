@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use longhand_agent::UserInput;
 use longhand_agent::maintenance::ManualRequest;
+use longhand_agent::{SessionEvent, UserInput};
 use longhand_coding_agent::agent::{FileCompaction, SessionChoice};
 use longhand_coding_agent::conversion::{ConvertError, Original};
 use longhand_coding_agent::demo::Pace;
@@ -153,6 +153,35 @@ async fn a_session_in_the_database_is_inspected_and_compacted() {
     assert!(lines(&agent, &compacted.session).len() > before.len());
     assert_eq!(agent.compact_file(compact(None)).await.unwrap().session, place);
     assert!(lines(&agent, &place).len() > before.len());
+}
+
+#[tokio::test]
+async fn two_agents_on_one_session_of_the_database_keep_their_branches() {
+    let desk = Desk::new();
+    let agent = desk.agent("sqlite");
+    let place = say(&agent, SessionChoice::New, "list .").await;
+    let open = async || {
+        let model = Some("demo/offline".into());
+        let session = SessionChoice::At(place.clone());
+        agent.open(OpenRequest { session, model, ..OpenRequest::default() }).await.unwrap()
+    };
+    let (one, two) = (open().await, open().await);
+    let mut events = one.session.subscribe().await.unwrap();
+    for (opened, text) in [(&two, "list two"), (&one, "list one"), (&one, "help")] {
+        opened.session.prompt(UserInput::text(text)).await.unwrap();
+    }
+    one.session.close().await.unwrap();
+    two.session.close().await.unwrap();
+    let mut told = 0;
+    while let Some(event) = events.next().await {
+        if let SessionEvent::Notice { code: Some(code), .. } = &event.event {
+            told += usize::from(code == "session.shared");
+        }
+    }
+    assert_eq!(told, 1, "each hears of the other once");
+    let all = lines(&agent, &place);
+    let said = |text: &str| all.iter().filter(|line| line.contains(text)).count();
+    assert!(said("list two") > 0 && said("list one") > 0);
 }
 
 #[tokio::test]
