@@ -16,12 +16,14 @@
 //! ```
 
 mod choice;
+mod copies;
 mod first_run;
 mod limits;
 mod open;
 mod plan;
 mod request;
 mod surroundings;
+mod todo_of_branch;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,6 +37,7 @@ use longhand_session::time::{Clock, SystemClock};
 use tokio::sync::watch;
 
 pub use choice::NoModel;
+pub use copies::{CopySessionError, MoveSessionError, SessionCopy};
 pub use first_run::{FirstRun, KeyVariable};
 pub use longhand_agent::compaction::Thinking;
 pub use open::{OpenError, Opened};

@@ -229,7 +229,8 @@ impl Sessions {
         }
     }
 
-    fn folder(&self, directory: &Path) -> PathBuf {
+    /// The folder of the session files of a working directory.
+    pub(crate) fn folder(&self, directory: &Path) -> PathBuf {
         match &self.layout {
             Layout::Buckets(landmarks) => self.root.join(landmarks.bucket(directory)),
             Layout::Flat => self.root.clone(),

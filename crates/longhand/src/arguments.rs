@@ -43,6 +43,9 @@ pub(crate) struct Launch {
     #[arg(short, long, group = "source", value_name = "ID|PATH", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "a flag with an optional value has three states")]
     pub(crate) resume: Option<Option<String>>,
+    /// Copy a session, by file, id or title, and continue the copy
+    #[arg(long, group = "source", value_name = "ID|PATH")]
+    pub(crate) fork: Option<String>,
     /// Import a session of Claude Code, by id, file or title, and continue it; without a value they are listed
     #[arg(long, group = "source", value_name = "ID|FILE", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "a flag with an optional value has three states")]
@@ -317,7 +320,12 @@ mod tests {
 
     #[test]
     fn sources_of_a_session_exclude_each_other() {
-        for words in [["-c", "--no-session"], ["-c", "--resume"], ["--resume", "--no-session"]] {
+        for words in [
+            ["-c", "--no-session"],
+            ["-c", "--resume"],
+            ["--resume", "--no-session"],
+            ["-c", "--fork=x"],
+        ] {
             assert!(parse(&words).is_err(), "{words:?}");
         }
     }

@@ -71,8 +71,9 @@ pub(crate) fn overrides(launch: &Launch) -> Vec<String> {
 
 /// What the flags ask to be opened.
 pub(crate) fn request(launch: &Launch, asking: Asking) -> OpenRequest {
-    let session = match &launch.resume {
-        Some(Some(name)) => SessionChoice::Resume(name.clone()),
+    let session = match (&launch.resume, &launch.fork) {
+        (Some(Some(name)), _) => SessionChoice::Resume(name.clone()),
+        (_, Some(name)) => SessionChoice::Fork(name.clone()),
         _ if launch.continue_newest => SessionChoice::Continue,
         _ if launch.no_session => SessionChoice::InMemory,
         _ => SessionChoice::New,

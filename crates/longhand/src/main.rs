@@ -116,7 +116,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
 fn exit_of_opening(error: &OpenError) -> Exit {
     match error {
         OpenError::NoModel(_) | OpenError::Model(_) => Exit::NoModel,
-        OpenError::Lookup(_) | OpenError::Store(_) => Exit::NoSession,
+        OpenError::Lookup(_) | OpenError::Store(_) | OpenError::Fork(_) => Exit::NoSession,
         OpenError::UnknownTool { .. } | OpenError::Directory { .. } => Exit::Usage,
         _ => Exit::Failure,
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use longhand_agent::command::{PromptError, RunEnd};
 use longhand_agent::event::NoticeLevel;
-use longhand_agent::{SessionEvent, SessionHandle, Subscription, UserInput};
+use longhand_agent::{Ending, SessionEvent, SessionHandle, Subscription, UserInput};
 use longhand_session::message::StopReason;
 use longhand_session::{AssistantMessage, Block, Header};
 use serde_json::{Value, json};
@@ -41,8 +41,8 @@ pub(crate) async fn run(
     let writer = tokio::spawn(write_events(events, header.clone(), output));
     let exit = tokio::select! {
         exit = all(session, prompts, output) => exit,
-        number = signals::ending() => stopped(session, Exit::Signal(number)).await,
-        () = expiry(max_time) => stopped(session, Exit::TimedOut).await,
+        number = signals::ending() => Exit::Signal(number),
+        () = expiry(max_time) => Exit::TimedOut,
     };
     finish(session, writer, exit).await
 }
@@ -175,11 +175,6 @@ fn tell(event: &SessionEvent) {
     }
 }
 
-async fn stopped(session: &SessionHandle, exit: Exit) -> Exit {
-    session.abort().await;
-    exit
-}
-
 async fn expiry(max_time: Option<Duration>) {
     match max_time {
         Some(time) => tokio::time::sleep(time).await,
@@ -187,13 +182,24 @@ async fn expiry(max_time: Option<Duration>) {
     }
 }
 
-/// Closes the session, which ends the events, and waits until the last line is out.
+/// Closes the session, which stops what runs and ends the events, and waits until the last line is out.
 async fn finish(
     session: &SessionHandle,
     writer: JoinHandle<io::Result<()>>,
     exit: Exit,
 ) -> Result<Exit> {
-    let closed = session.close().await;
+    let ending = match exit {
+        Exit::Signal(_) => Ending::Signal,
+        Exit::TimedOut => Ending::ProcessExit,
+        Exit::Success
+        | Exit::Failure
+        | Exit::Usage
+        | Exit::NothingToDo
+        | Exit::NoModel
+        | Exit::NoSession
+        | Exit::ApprovalNeeded => Ending::Normal,
+    };
+    let closed = session.close_as(ending).await;
     let written = writer.await?;
     if let Err(error) = closed {
         eprintln!("Error: {:#}", anyhow::Error::from(error));

@@ -277,7 +277,8 @@ fn file_part(tool: &str) -> String {
     if part.is_empty() { "tool".into() } else { part.into() }
 }
 
-/// Copies the artifacts of one session to another, with all that lies among them. A folder that does not exist is empty.
+/// Copies the artifacts of one session to another, with all that lies among them. A folder that does not exist is empty. Links are
+/// left out: they may lead anywhere.
 ///
 /// # Errors
 /// Something cannot be copied.
@@ -290,9 +291,10 @@ pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     for item in items {
         let item = item?;
         let target = to.join(item.file_name());
-        if item.file_type()?.is_dir() {
+        let kind = item.file_type()?;
+        if kind.is_dir() {
             copy_folder(&item.path(), &target)?;
-        } else {
+        } else if kind.is_file() {
             fs::copy(item.path(), target)?;
         }
     }

@@ -41,6 +41,8 @@ pub struct SessionContext {
     pub service_tier: Option<Json>,
     /// Models by role, as `provider/id`.
     pub models: BTreeMap<String, String>,
+    /// The role of the model that was changed last; `None` where none was.
+    pub changed_role: Option<String>,
     /// Names of injected rules, in first-seen order.
     pub injected_ttsr_rules: Vec<String>,
     /// The mode; `none` outside any.
@@ -59,6 +61,7 @@ impl Default for SessionContext {
             configured_thinking_level: None,
             service_tier: None,
             models: BTreeMap::new(),
+            changed_role: None,
             injected_ttsr_rules: Vec::new(),
             mode: "none".into(),
             mode_data: None,

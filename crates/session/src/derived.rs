@@ -3,18 +3,19 @@
 //! The original is only read. The new session appears whole or not at all, with copies of what tools left behind. Wherever it is cut,
 //! no call is left without a result.
 
-mod artifacts;
 mod extraction;
 mod fork;
 
 use std::collections::HashSet;
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use extraction::extract;
 pub use fork::{Costs, Fork, ForkLeaf};
 
+use crate::artifact_store;
 use crate::block::ToolCall;
 use crate::entry::{Entry, EntryKind, MessageEntry};
 use crate::header::{Header, VERSION};
@@ -57,11 +58,17 @@ pub enum DeriveError {
     /// What tools left behind cannot be copied.
     #[error("cannot copy `{}`", path.display())]
     Artifacts {
-        /// The file or folder.
+        /// The folder.
         path: PathBuf,
         /// Why not.
         #[source]
         source: io::Error,
+    },
+    /// There is something where what tools left behind would go.
+    #[error("`{}` exists already; nothing was written", path.display())]
+    Taken {
+        /// The folder.
+        path: PathBuf,
     },
 }
 
@@ -120,16 +127,34 @@ fn write(
     lines: Lines<'_>,
 ) -> Result<Box<dyn SessionStore>, DeriveError> {
     let folder = |store: &dyn SessionStore| store.place().map(|place| place.artifact_folder());
-    let copied = match folder(source).zip(folder(&*target)) {
-        Some((from, to)) => artifacts::copy(&from, &to)?,
-        None => None,
+    let folders = folder(source).zip(folder(&*target)).filter(|(from, _)| from.is_dir());
+    let written = match &folders {
+        Some((from, to)) => copy_artifacts(from, to),
+        None => Ok(()),
     };
-    let filled = target.fill(lines).and_then(|_| target.sync());
-    if let Err(error) = filled {
-        if let Some(copied) = copied {
-            copied.remove();
+    let written = written.and_then(|()| {
+        target.fill(lines)?;
+        Ok(target.sync()?)
+    });
+    match (written, folders) {
+        (Ok(()), _) => Ok(target),
+        (Err(DeriveError::Taken { path }), _) => Err(DeriveError::Taken { path }),
+        (Err(error), copied) => {
+            if let Some((_, to)) = copied
+                && let Err(error) = fs::remove_dir_all(&to)
+            {
+                // It is in nobody's way: no session has its name.
+                tracing::warn!("cannot remove `{}`: {error}", to.display());
+            }
+            Err(error)
         }
-        return Err(error.into());
     }
-    Ok(target)
+}
+
+fn copy_artifacts(from: &Path, to: &Path) -> Result<(), DeriveError> {
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(DeriveError::Taken { path: to.to_owned() });
+    }
+    artifact_store::copy_folder(from, to)
+        .map_err(|source| DeriveError::Artifacts { path: from.to_owned(), source })
 }

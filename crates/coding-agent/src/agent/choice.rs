@@ -10,6 +10,7 @@ use longhand_agent::compaction::Thinking;
 use longhand_agent::{ModelClient, Models};
 use longhand_session::Model;
 use longhand_session::context::SessionContext;
+use longhand_session::entry::ModelChangeEntry;
 use longhand_session::model::Effort;
 
 use crate::demo;
@@ -29,6 +30,9 @@ pub(super) fn thinking(asked: Thinking, stored: &SessionContext) -> Thinking {
         return asked;
     }
     let Some(configured) = stored.configured_thinking_level.as_deref() else { return asked };
+    if configured == "inherit" {
+        return Thinking::Inherit;
+    }
     stored_level(configured).or_else(|| stored_level(&stored.thinking_level)).unwrap_or_default()
 }
 
@@ -50,7 +54,21 @@ pub struct NoModel;
 /// A model, and what the user should know of how it was chosen.
 pub(super) struct Chosen {
     pub(super) client: Arc<dyn ModelClient>,
+    pub(super) reason: Reason,
     pub(super) notices: Vec<String>,
+}
+
+/// Why a model was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// The user asks for it now.
+    Asked,
+    /// The session goes on with it.
+    Stored,
+    /// The session's own models cannot be used.
+    Fallback,
+    /// The session has none.
+    Configured,
 }
 
 /// Why there is no model.
@@ -59,29 +77,77 @@ pub(super) enum Unchosen {
     Models(ModelsError),
 }
 
-/// Chooses the model of the conversation. `stored` are models by role, as the session names them.
+/// Roles of a session whose model was the conversation's own, or stood in for it.
+const OWN_ROLES: [&str; 2] = ["default", "fallback"];
+
+/// The models that a session may go on with, as it names them, the first one first: that of the role that was changed last, then
+/// its own. A model that only stood in for another is none of them.
+fn candidates(stored: &SessionContext) -> Vec<&str> {
+    let changed = stored.changed_role.as_deref().filter(|role| !OWN_ROLES.contains(role));
+    let mut models: Vec<&str> = changed
+        .into_iter()
+        .chain(["default"])
+        .filter_map(|role| stored.models.get(role).map(String::as_str))
+        .collect();
+    models.dedup();
+    models
+}
+
+/// Chooses the model of the conversation.
 pub(super) async fn model(
     models: &dyn Models,
     settings: &Settings,
     asked: Option<&str>,
-    stored: Option<&str>,
+    stored: &SessionContext,
 ) -> Result<Chosen, Unchosen> {
     if let Some(name) = asked {
         let client = models.resolve(name).await.map_err(Unchosen::Models)?;
-        return Ok(Chosen { client, notices: Vec::new() });
+        return Ok(Chosen { client, reason: Reason::Asked, notices: Vec::new() });
     }
     let mut notices = Vec::new();
-    if let Some(name) = stored {
+    let candidates = candidates(stored);
+    for name in &candidates {
         match models.resolve(name).await {
-            Ok(client) => return Ok(Chosen { client, notices }),
-            Err(error) => notices.push(format!("the session's model cannot be used: {error}")),
+            Ok(client) => return Ok(Chosen { client, reason: Reason::Stored, notices }),
+            Err(error) => {
+                notices.push(format!("the session's model `{name}` cannot be used: {error}"));
+            }
         }
     }
-    if let Some(client) = models.for_role(Role::Default).await.map_err(Unchosen::Models)? {
-        return Ok(Chosen { client, notices });
+    let client = match models.for_role(Role::Default).await.map_err(Unchosen::Models)? {
+        Some(client) => client,
+        None => of_own_endpoint(models, settings, &mut notices).await?,
+    };
+    let reason = if candidates.is_empty() { Reason::Configured } else { Reason::Fallback };
+    if reason == Reason::Fallback {
+        notices.push(format!("the session goes on with `{}`", client.model().reference()));
     }
-    let client = of_own_endpoint(models, settings, &mut notices).await?;
-    Ok(Chosen { client, notices })
+    Ok(Chosen { client, reason, notices })
+}
+
+/// What the session notes of a model that it did not have before. A model that stands in for the session's own never becomes its
+/// own: the next one who opens the session tries that again.
+pub(super) fn notes(chosen: &Chosen, stored: &SessionContext) -> Vec<ModelChangeEntry> {
+    let own = stored.models.get("default");
+    let change = |model: &str, role: Option<&str>| ModelChangeEntry {
+        model: model.to_owned(),
+        role: role.map(str::to_owned),
+        ..ModelChangeEntry::default()
+    };
+    let model = chosen.client.model().reference().to_string();
+    match (chosen.reason, own) {
+        (Reason::Asked, Some(own)) if *own != model => vec![change(&model, None)],
+        (Reason::Fallback, Some(own)) => {
+            let is_noted = stored.changed_role.as_deref() == Some("fallback")
+                && stored.models.get("fallback") == Some(&model);
+            if is_noted {
+                return Vec::new();
+            }
+            // Said outright, so that replies of the other model do not make it the session's own.
+            vec![change(own, None), change(&model, Some("fallback"))]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The first model of an endpoint that the user configured: whoever names a local server wants its model.

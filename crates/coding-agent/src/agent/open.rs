@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhand_agent::client::ModelsError;
+use longhand_agent::commit::{Change, Commit, Expect};
 use longhand_agent::{AgentSession, ModelClient, SessionConfig, SessionHandle, StartError};
 use longhand_session::blob_store::{self, BlobFrames, BlobStore, FolderBlobs};
 use longhand_session::context::{self, SessionContext};
+use longhand_session::entry::EntryKind;
 use longhand_session::header::VERSION;
 use longhand_session::jsonl;
 use longhand_session::lookup::LookupError;
@@ -19,9 +21,11 @@ use tokio::sync::watch;
 
 use super::CodingAgent;
 use super::choice::{self, Chosen, NoModel, Unchosen};
+use super::copies::{self, CopySessionError};
 use super::limits;
 use super::request::{OpenRequest, SessionChoice};
 use super::surroundings::{selected, vision};
+use super::todo_of_branch;
 use crate::opened_store::OpenedStore;
 use crate::stores::StoreSources;
 use crate::system_prompt::SystemPrompt;
@@ -72,6 +76,9 @@ pub enum OpenError {
     /// The session was not found.
     #[error(transparent)]
     Lookup(#[from] LookupError),
+    /// The session cannot be copied.
+    #[error("cannot fork the session")]
+    Fork(#[from] CopySessionError),
     /// The session cannot be read.
     #[error("cannot open the session")]
     Store(#[from] StoreError),
@@ -127,16 +134,14 @@ impl CodingAgent {
         let (store, found, stored) = read(store).await?;
         let mut notices = damage_notice(&found);
         let directory = self.adopted_directory(&found.header, &mut notices);
-        let Chosen { client, notices: of_choice } = choice::model(
-            &**self.models(),
-            self.settings(),
-            request.model.as_deref(),
-            stored.models.get("default").map(String::as_str),
-        )
-        .await?;
+        let asked = request.model.as_deref();
+        let chosen = choice::model(&**self.models(), self.settings(), asked, &stored).await?;
+        let changes = choice::notes(&chosen, &stored);
+        let Chosen { client, notices: of_choice, .. } = chosen;
         notices.extend(of_choice);
 
         let (vision, tool_context) = self.tool_context(&request, &directory, &store, &client)?;
+        let todo = tool_context.todo.clone();
         let tools = selected(tools::standard(tool_context), &request.tools)?;
         let context = self.context_files(request.context_files, &directory);
         notices.extend(context.iter().flat_map(|context| context.notices.iter().cloned()));
@@ -158,9 +163,16 @@ impl CodingAgent {
         config.clock = self.setup.clock.clone();
         config.ids = self.setup.ids.clone();
         let session = AgentSession::start(config).await?;
+        todo_of_branch::follow(&session, todo).await;
         let built_in: Vec<_> = self.methods().iter().map(|method| method.id()).collect();
         notices.extend(limits::warnings(&session.live(), &self.compaction.borrow(), &built_in));
-        let opened = Opened {
+        if !changes.is_empty() {
+            let drafts = changes.into_iter().map(|change| EntryKind::ModelChange(change).into());
+            let change = Change::Append(drafts.collect());
+            // Nothing is expected, so that nothing can be stale; a failure to write is told by the session.
+            let _ = session.commit(Commit { expect: Expect::default(), change }).await;
+        }
+        Ok(Opened {
             session,
             header: found.header,
             place,
@@ -169,11 +181,7 @@ impl CodingAgent {
             system_prompt,
             notices,
             vision,
-        };
-        if changes_stored_model(&stored, &*client) {
-            opened.set_model(client).await;
-        }
-        Ok(opened)
+        })
     }
 
     fn store(&self, choice: &SessionChoice) -> Result<Box<dyn SessionStore>, OpenError> {
@@ -191,6 +199,7 @@ impl CodingAgent {
                 }
                 Some(place)
             }
+            SessionChoice::Fork(wanted) => Some(self.fork(wanted)?.place),
             SessionChoice::At(place) => Some(place.clone()),
         };
         Ok(match place {
@@ -242,11 +251,12 @@ impl CodingAgent {
     fn adopted_directory(&self, header: &Header, notices: &mut Vec<String>) -> PathBuf {
         let own = header.cwd.as_deref().map(PathBuf::from);
         match own.filter(|own| *own != self.setup.directory) {
-            Some(own) if own.is_dir() => own,
+            Some(own) if copies::can_be_entered(&own) => own,
             Some(own) => {
                 let here = self.setup.directory.display();
+                let why = if own.exists() { "cannot be entered" } else { "is gone" };
                 notices.push(format!(
-                    "the session's folder `{}` is gone; it goes on in `{here}`",
+                    "the session's folder `{}` {why}; it goes on in `{here}`",
                     own.display()
                 ));
                 self.setup.directory.clone()
@@ -289,12 +299,4 @@ fn damage_notice(found: &Found) -> Vec<String> {
         "{lines} lines of the session file could not be read; the original is kept beside it"
     );
     (lines > 0).then_some(notice).into_iter().collect()
-}
-
-/// Whether a resumed session used another model: the change belongs into the transcript.
-fn changes_stored_model(stored: &SessionContext, client: &dyn ModelClient) -> bool {
-    stored
-        .models
-        .get("default")
-        .is_some_and(|model| *model != client.model().reference().to_string())
 }

@@ -56,6 +56,8 @@ pub enum SessionChoice {
     Continue,
     /// The one that a user means: a path, the start of an id, or a title.
     Resume(String),
+    /// A copy of the one that a user means, made now.
+    Fork(String),
     /// The one that lies there.
     At(SessionPlace),
 }

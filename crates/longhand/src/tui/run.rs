@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use crossterm::event::EventStream;
 use futures::StreamExt;
 use longhand_agent::event::NoticeLevel;
-use longhand_agent::{SessionHandle, Subscription, UserInput};
+use longhand_agent::{Ending, SessionHandle, Subscription, UserInput};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -122,7 +122,8 @@ async fn close(session: &SessionHandle, left: Left) -> Result<Exit> {
         Left::Signal(number) => Some(number),
         Left::TerminalGone => Some(1),
     };
-    let closing = session.close();
+    let ending = if signal.is_some() { Ending::Signal } else { Ending::Normal };
+    let closing = session.close_as(ending);
     tokio::select! {
         closed = closing => closed?,
         number = signals::ending(), if signal.is_none() => return Ok(Exit::Signal(number)),

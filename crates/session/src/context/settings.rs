@@ -88,9 +88,10 @@ impl Settings {
     }
 
     fn change_model(&mut self, at: usize, change: &ModelChangeEntry) {
+        let role = change.role.as_deref().unwrap_or(DEFAULT_ROLE);
+        self.context.changed_role = Some(role.to_owned());
         let models = &mut self.context.models;
         if !change.model.is_empty() {
-            let role = change.role.as_deref().unwrap_or(DEFAULT_ROLE);
             models.insert(role.to_owned(), change.model.clone());
             if role == DEFAULT_ROLE {
                 self.default_model = DefaultModel::Chosen;
