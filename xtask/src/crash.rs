@@ -7,18 +7,21 @@
 
 mod content;
 mod faults;
+mod kept_in;
 mod ledger;
 pub(crate) mod writer;
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use fastrand::Rng;
+use longhand_session::place::SessionPlace;
 
+use kept_in::KeptIn;
 use ledger::Ledger;
 
 /// Rounds before a new session is begun. An old one is mostly copied, which leaves less room for trouble.
@@ -32,7 +35,10 @@ pub(crate) struct Arguments {
     /// Seed of all chance but the machine's
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Operations of the disk that fail in every second session, in a thousand
+    /// What the sessions are kept in
+    #[arg(long, value_enum, default_value = "jsonl")]
+    store: KeptIn,
+    /// Operations of the disk that fail in every second session, in a thousand; only for files
     #[arg(long, default_value_t = 30)]
     faults: u32,
     /// Most writers at a time; every second round has one
@@ -51,7 +57,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut totals = ledger::Totals::default();
     let mut round = 0;
     while round < arguments.rounds {
-        let session = folder.join(format!("crash-{round}")).join("session.jsonl");
+        let session_folder = folder.join(format!("crash-{round}"));
+        let session = arguments.store.place(&session_folder);
         let last = (round + ROUNDS_PER_SESSION).min(arguments.rounds);
         let mut ledger = Ledger::default();
         let has_faults = (round / ROUNDS_PER_SESSION) % 2 == 1;
@@ -64,12 +71,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             };
             plan.play(&mut rng, &mut ledger)?;
             let checked = ledger.check(&session);
-            checked.with_context(|| format!("round {round}: {}", session.display()))?;
+            checked.with_context(|| format!("round {round}: {session}"))?;
             round += 1;
         }
         totals.add(&ledger);
         if arguments.folder.is_none() {
-            std::fs::remove_dir_all(session.parent().unwrap_or(&folder)).ok();
+            std::fs::remove_dir_all(session_folder).ok();
         }
     }
     println!("{round} rounds in {:.0} s\n{totals}", began.elapsed().as_secs_f64());
@@ -87,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 /// One round: who writes, and how long.
 struct Round<'a> {
-    session: &'a Path,
+    session: &'a SessionPlace,
     number: u32,
     writers: u32,
     faults: u32,
@@ -120,7 +127,7 @@ impl Round<'_> {
         let mut child = Command::new(program)
             .arg("crash-writer")
             .arg("--session")
-            .arg(self.session)
+            .arg(self.session.to_string())
             .args(["--round", &self.number.to_string()])
             .args(["--writer", &writer.to_string()])
             .args(["--faults", &self.faults.to_string()])

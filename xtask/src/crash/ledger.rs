@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use longhand_session::{EntryId, EntryReader, JsonlStore, SessionStore};
+use longhand_session::jsonl::SystemDisk;
+use longhand_session::place::SessionPlace;
+use longhand_session::store::Opened;
+use longhand_session::{EntryId, SessionStore, StoreError};
 use serde_json::Value;
 
-use super::content;
+use super::{content, kept_in};
 
 /// What writers told of a session.
 #[derive(Debug, Default)]
@@ -190,28 +193,35 @@ impl Ledger {
     }
 
     /// Holds the session against the ledger.
-    pub(crate) fn check(&mut self, session: &Path) -> Result<()> {
+    pub(crate) fn check(&mut self, session: &SessionPlace) -> Result<()> {
         let before = self.totals.losses();
-        if self.entries.values().any(|fate| fate.acknowledged.is_some()) || session.exists() {
-            self.check_entries(JsonlStore::resume(session))?;
+        let mut store = kept_in::resume(session, Arc::new(SystemDisk));
+        match store.open() {
+            // The writers were killed before they wrote anything.
+            Err(StoreError::Missing { .. })
+                if self.entries.values().all(|fate| fate.acknowledged.is_none()) => {}
+            opened => {
+                let opened = opened.context("the session does not open")?;
+                self.check_entries(&*store, &opened)?;
+            }
         }
-        for (path, entries) in std::mem::take(&mut self.forks) {
-            let mut fork = JsonlStore::resume(&path);
-            let opened = fork.open().with_context(|| format!("cannot open the fork {path}"))?;
+        for (place, entries) in std::mem::take(&mut self.forks) {
+            let place = SessionPlace::named(&place);
+            let mut fork = kept_in::resume(&place, Arc::new(SystemDisk));
+            let opened = fork.open().with_context(|| format!("cannot open the fork {place}"))?;
             if opened.rows.len() < entries || !opened.damage.is_none() {
                 self.totals.lost += 1;
-                eprintln!("fork {path}: {} of {entries} entries", opened.rows.len());
+                eprintln!("fork {place}: {} of {entries} entries", opened.rows.len());
             }
-            std::fs::remove_file(&path).with_context(|| format!("cannot remove {path}"))?;
+            kept_in::remove(&place).with_context(|| format!("cannot remove {place}"))?;
         }
         if self.totals.losses() > before {
-            eprintln!("losses in {}", session.display());
+            eprintln!("losses in {session}");
         }
         Ok(())
     }
 
-    fn check_entries(&mut self, mut store: JsonlStore) -> Result<()> {
-        let opened = store.open().context("the session does not open")?;
+    fn check_entries(&mut self, store: &dyn SessionStore, opened: &Opened) -> Result<()> {
         self.totals.damaged_lines += opened.damage.lines.len() as u64;
         let mut times: HashMap<String, u32> = HashMap::new();
         for line in store.lines() {

@@ -4,23 +4,22 @@
 //! was refused and left nothing, or `torn` for one whose remains could not be taken back.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use fastrand::Rng;
+use longhand_session::place::SessionPlace;
 use longhand_session::store::ChangeSet;
-use longhand_session::time::Timestamp;
-use longhand_session::{EntryId, EntryReader, Header, JsonlStore, SessionStore, StoreError};
+use longhand_session::{EntryId, Header, SessionStore, StoreError};
 
-use super::content;
 use super::faults::FaultyDisk;
+use super::{content, kept_in};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The session
     #[arg(long)]
-    session: PathBuf,
+    session: String,
     /// Makes ids of this round its own
     #[arg(long)]
     round: u32,
@@ -35,10 +34,6 @@ pub(crate) struct Arguments {
     seed: u64,
 }
 
-fn new_store(session: &Path) -> JsonlStore {
-    JsonlStore::create(session, Header::new("crash".into(), Timestamp::from_millis(0), "/work"))
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut writer = Writer::open(arguments)?;
     loop {
@@ -49,7 +44,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 struct Writer<'a> {
     arguments: &'a Arguments,
     rng: Rng,
-    store: JsonlStore,
+    place: SessionPlace,
+    store: Box<dyn SessionStore>,
     header: Header,
     /// Entries that this writer may change: those of all its predecessors of the same number.
     own: Vec<EntryId>,
@@ -62,13 +58,16 @@ impl<'a> Writer<'a> {
     fn open(arguments: &'a Arguments) -> Result<Self> {
         let mut rng = Rng::with_seed(arguments.seed);
         // Another writer may be making the session at this moment.
+        let place = SessionPlace::named(&arguments.session);
         let (store, opened) = loop {
-            let session = &arguments.session;
-            let store =
-                if session.exists() { JsonlStore::resume(session) } else { new_store(session) };
-            let disk = FaultyDisk::new(rng.u64(..), arguments.faults);
-            let mut store = store.with_disk(Arc::new(disk));
-            match store.open() {
+            let disk = Arc::new(FaultyDisk::new(rng.u64(..), arguments.faults));
+            let mut store = kept_in::resume(&place, disk.clone());
+            let mut opened = store.open();
+            if let Err(StoreError::Missing { .. }) = opened {
+                store = kept_in::create(&place, disk);
+                opened = store.open();
+            }
+            match opened {
                 Ok(opened) => break (store, opened),
                 Err(
                     StoreError::Exists { .. }
@@ -84,6 +83,7 @@ impl<'a> Writer<'a> {
         Ok(Self {
             arguments,
             rng,
+            place,
             store,
             header: opened.header,
             own: ids.filter(|id| id.as_str().starts_with(mark)).collect(),
@@ -150,12 +150,11 @@ impl<'a> Writer<'a> {
     }
 
     fn fork(&mut self) -> Result<()> {
-        let Arguments { session, round, writer, faults, .. } = self.arguments;
-        let name = format!("fork-{round}-{writer}-{}.jsonl", self.steps);
-        let path = session.with_file_name(name);
-        tell(&format!("try fork {} {}", path.display(), self.entries))?;
+        let Arguments { round, writer, faults, .. } = self.arguments;
+        let place = kept_in::fork(&self.place, &format!("fork-{round}-{writer}-{}", self.steps));
+        tell(&format!("try fork {place} {}", self.entries))?;
         let disk = FaultyDisk::new(self.rng.u64(..), *faults);
-        let mut fork = new_store(&path).with_disk(Arc::new(disk));
+        let mut fork = kept_in::create(&place, Arc::new(disk));
         let result = fork.open().and_then(|_| fork.fill(self.store.lines()));
         tell_result(&result.map(drop))
     }
