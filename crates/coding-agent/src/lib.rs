@@ -12,6 +12,7 @@ pub mod conversion;
 pub mod credentials;
 pub mod demo;
 pub mod environment;
+pub mod export;
 pub mod import;
 pub mod inspect;
 mod opened_store;
@@ -23,6 +24,7 @@ pub mod settings;
 pub mod stores;
 pub mod system_prompt;
 pub mod tools;
+pub mod tree_rows;
 
 pub use agent::{CodingAgent, OpenRequest, Opened, Setup};
 pub use environment::Environment;

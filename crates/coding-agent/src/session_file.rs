@@ -8,7 +8,9 @@ use std::time::SystemTime;
 use longhand_session::context::{self, RebuildOptions, SessionContext, working_path};
 use longhand_session::header::Header;
 use longhand_session::place::SessionPlace;
-use longhand_session::store::{Damage, EntryReader, IndexRow, Opened, SessionStore, StoreError};
+use longhand_session::store::{
+    Damage, EntryReader, IndexRow, Lines, Opened, SessionStore, StoreError,
+};
 use longhand_session::time::Timestamp;
 use longhand_session::tree::Tree;
 use longhand_session::{Entry, EntryId};
@@ -99,6 +101,22 @@ impl SessionFile {
     pub fn read(&self, rows: &[IndexRow]) -> Result<Vec<Arc<Entry>>, StoreError> {
         let ids: Vec<EntryId> = rows.iter().map(|row| row.id.clone()).collect();
         self.entries.read(&ids)
+    }
+}
+
+impl SessionFile {
+    /// Reads entries without keeping them, for whoever looks at each once.
+    ///
+    /// # Errors
+    /// An entry is missing, or cannot be read.
+    pub fn read_once(&self, rows: &[IndexRow]) -> Result<Vec<Arc<Entry>>, StoreError> {
+        let ids: Vec<EntryId> = rows.iter().map(|row| row.id.clone()).collect();
+        self.entries.store.read(&ids)
+    }
+
+    /// The lines of the session after its header, as they lie.
+    pub fn lines(&self) -> Lines<'_> {
+        self.entries.store.lines()
     }
 }
 

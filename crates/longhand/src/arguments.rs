@@ -1,5 +1,6 @@
 //! The command line, parsed. Decides nothing: what a flag means is said by whoever reads it.
 
+pub(crate) mod export;
 pub(crate) mod sessions;
 
 use std::path::PathBuf;
@@ -166,6 +167,10 @@ pub(crate) enum Command {
     Context(Context),
     /// Compact a session once
     Compact(Compact),
+    /// Write a session as a page, as Markdown, as JSON or as a session file
+    Export(export::Export),
+    /// Show the tree of a session
+    Tree(export::Tree),
     /// List, search, delete, pin and clean up sessions
     Sessions(sessions::Sessions),
     /// Make sessions of other programs into sessions of this one

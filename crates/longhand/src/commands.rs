@@ -2,7 +2,9 @@
 
 pub(crate) mod compact;
 pub(crate) mod context;
+pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod named_session;
 pub(crate) mod sessions;
+pub(crate) mod tree;

@@ -65,6 +65,12 @@ async fn dispatch(arguments: Arguments) -> Result<Exit> {
         Some(Command::Compact(compact)) => {
             commands::compact::run(&setup::agent(&compact.common, Vec::new())?, &compact).await
         }
+        Some(Command::Export(export)) => {
+            commands::export::run(&setup::agent(&export.common, Vec::new())?, &export)
+        }
+        Some(Command::Tree(tree)) => {
+            commands::tree::run(&setup::agent(&tree.common, Vec::new())?, &tree)
+        }
         Some(Command::Sessions(sessions)) => {
             commands::sessions::run(&setup::agent(sessions.common(), Vec::new())?, &sessions)
         }

@@ -77,6 +77,61 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     redacted
 }
 
+/// A JSON text with its secrets replaced, in its strings and where a member's name says that its value is one. It stays JSON, and
+/// all else in it stays as it lies. Text that is no JSON is redacted as text.
+pub fn redact_json(text: &str) -> Cow<'_, str> {
+    if serde_json::from_str::<&serde_json::value::RawValue>(text).is_err() {
+        return redact(text);
+    }
+    let strings = redact_strings(text);
+    // A name and its value are two strings; what is found across them must not break the text.
+    if let Cow::Owned(across) = redact(&strings)
+        && serde_json::from_str::<&serde_json::value::RawValue>(&across).is_ok()
+    {
+        return across.into();
+    }
+    strings
+}
+
+fn redact_strings(text: &str) -> Cow<'_, str> {
+    let mut redacted = String::new();
+    let mut copied = 0;
+    let mut rest = 0;
+    while let Some(start) = memchr::memchr(b'"', &text.as_bytes()[rest..]).map(|at| rest + at) {
+        let end = end_of_string(text.as_bytes(), start);
+        let string = serde_json::from_str::<Cow<'_, str>>(&text[start..end]);
+        if let Ok(string) = &string
+            && let Cow::Owned(replaced) = redact(string)
+        {
+            redacted.push_str(&text[copied..start]);
+            redacted.push_str(&serde_json::Value::from(replaced).to_string());
+            copied = end;
+        }
+        rest = end;
+    }
+    if copied == 0 {
+        return text.into();
+    }
+    redacted.push_str(&text[copied..]);
+    redacted.into()
+}
+
+/// The end of the JSON string that starts at `start`, its quotation mark included.
+fn end_of_string(text: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', &text[at..]) {
+        at += found + 1;
+        if text[at - 1] == b'"' {
+            return at;
+        }
+        at += 1;
+        if at >= text.len() {
+            break;
+        }
+    }
+    text.len()
+}
+
 fn replace(pattern: &Regex, text: &str) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;
