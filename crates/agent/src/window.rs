@@ -37,11 +37,12 @@ pub(crate) fn trimmed(entries: &Vector<Arc<Entry>>) -> Vector<Arc<Entry>> {
     entries.skip(start)
 }
 
-/// The entry that the newest compaction of a window wants to keep, if it is not on the path before it.
+/// The entry that the newest compaction of a window wants to keep, if it is not on the path before it. One that names itself wants to
+/// keep nothing.
 pub(crate) fn lost_kept_entry(window: &[Arc<Entry>]) -> Option<&EntryId> {
     let at = window.iter().rposition(|entry| entry.compaction().is_some())?;
     let kept = &window[at].compaction()?.first_kept_entry_id;
-    let is_lost = !kept.as_str().is_empty() && window[..at].iter().all(|entry| entry.id != *kept);
+    let is_lost = !kept.as_str().is_empty() && window[..=at].iter().all(|entry| entry.id != *kept);
     is_lost.then_some(kept)
 }
 

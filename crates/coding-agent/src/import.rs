@@ -40,6 +40,8 @@ pub enum Repeat {
 /// A session that was imported, now or before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedSession {
+    /// Its id.
+    pub id: SessionId,
     /// Where it lies.
     pub place: SessionPlace,
     /// Where it comes from.
@@ -53,8 +55,6 @@ pub struct ImportedSession {
 /// What came over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewImport {
-    /// The id of the new session.
-    pub id: SessionId,
     /// Its title.
     pub title: Option<String>,
     /// Counts.
@@ -75,7 +75,7 @@ pub struct PlannedImport {
     /// Counts.
     pub tally: Tally,
     /// The session that it became before.
-    pub existing: Option<SessionPlace>,
+    pub existing: Option<SessionId>,
 }
 
 /// Why a foreign session was not imported. Nothing was written.
@@ -137,28 +137,25 @@ impl CodingAgent {
             Repeat::Offer => self.find_import(&from, request.out.as_deref()),
             Repeat::Again => None,
         };
-        if let Some(place) = existing {
-            return Ok(ImportedSession { place, from, source, new: None });
+        if let Some((place, id)) = existing {
+            return Ok(ImportedSession { id, place, from, source, new: None });
         }
         let mut notices = Vec::new();
         let directory = self.directory_of(&found, &transcript, &mut notices);
         let header = self.new_header();
         let header = transcript.header(Header { cwd: Some(shown(&directory)), ..header });
-        let place = match &request.out {
-            Some(folder) => {
-                let folder = self.directory().join(folder);
-                SessionPlace::File(folder.join(place::file_name(&header)))
-            }
-            None => {
-                let store = self.settings().sessions.store;
-                self.sessions().new_place(store, &directory, &header)
-            }
+        let place = if let Some(folder) = &request.out {
+            let folder = self.directory().join(folder);
+            SessionPlace::File(folder.join(place::file_name(&header)))
+        } else {
+            let store = self.settings().sessions.store;
+            self.sessions().new_place(store, &directory, &header)
         };
         let (id, title) = (header.id.clone(), header.title.clone());
         let mut store = self.store_sources().create(&place, header);
         let tally = transcript.fill(&mut *store, self.making())?;
-        let new = Some(NewImport { id, title, tally, notices });
-        Ok(ImportedSession { place, from, source, new })
+        let new = Some(NewImport { title, tally, notices });
+        Ok(ImportedSession { id, place, from, source, new })
     }
 
     /// Tells what an import would bring, and writes nothing.
@@ -170,7 +167,7 @@ impl CodingAgent {
         let transcript = Transcript::open(request.origin, &found.path)?;
         let from = transcript.imported_from();
         Ok(PlannedImport {
-            existing: self.find_import(&from, request.out.as_deref()),
+            existing: self.find_import(&from, request.out.as_deref()).map(|(_, id)| id),
             from,
             source: transcript.path().to_owned(),
             title: transcript.facts().title.as_ref().map(|title| title.text.clone()),
@@ -237,14 +234,15 @@ impl CodingAgent {
         }
     }
 
-    /// The newest session that was imported from there; one in a file before one in the database.
-    fn find_import(&self, from: &ImportedFrom, out: Option<&Path>) -> Option<SessionPlace> {
-        match out {
-            Some(folder) => {
-                from.find_in(&self.directory().join(folder)).pop().map(SessionPlace::File)
-            }
-            None => self.sessions().find_import(from),
-        }
+    /// The newest session that was imported from there.
+    fn find_import(
+        &self,
+        from: &ImportedFrom,
+        out: Option<&Path>,
+    ) -> Option<(SessionPlace, SessionId)> {
+        let Some(folder) = out else { return self.sessions().find_import(from) };
+        let (path, id) = from.find_in(&[self.directory().join(folder)])?;
+        Some((SessionPlace::File(path), id))
     }
 }
 

@@ -210,12 +210,10 @@ impl Sessions {
     }
 
     /// The newest session that was imported from there; one in a file before one in the database. Reads the start of every file.
-    pub(crate) fn find_import(&self, from: &ImportedFrom) -> Option<SessionPlace> {
-        let mut found: Vec<PathBuf> =
-            self.folders().iter().filter_map(|folder| from.find_in(folder).pop()).collect();
-        // Their names begin with the time.
-        found.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
-        found.pop().map(SessionPlace::File).or_else(|| self.database.find_import(from))
+    pub(crate) fn find_import(&self, from: &ImportedFrom) -> Option<(SessionPlace, SessionId)> {
+        let in_file = from.find_in(&self.folders());
+        let in_file = in_file.map(|(path, id)| (SessionPlace::File(path), id));
+        in_file.or_else(|| self.database.find_import(from))
     }
 
     /// All folders that may hold sessions.

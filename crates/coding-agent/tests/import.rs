@@ -111,7 +111,7 @@ async fn an_imported_session_runs_on_and_is_compacted() {
         ..OpenRequest::default()
     };
     let opened = agent.open(request.clone()).await.unwrap();
-    assert_eq!((&opened.header.id, &opened.directory), (&new.id, &own));
+    assert_eq!((&opened.header.id, &opened.directory), (&imported.id, &own));
     let end = opened.session.prompt(UserInput::text("hello")).await.unwrap();
     assert!(end.last.is_some());
     opened.session.compact(ManualRequest::default()).await.unwrap();
@@ -132,9 +132,9 @@ fn what_was_imported_is_offered_and_not_imported_again() {
     let agent = desk.agent();
     let first = agent.import(&wanted(Origin::Claude, ID)).unwrap();
     let offered = agent.import(&wanted(Origin::Claude, "title 1")).unwrap();
-    assert_eq!((&offered.place, &offered.new), (&first.place, &None));
+    assert_eq!((&offered.id, &offered.place, &offered.new), (&first.id, &first.place, &None));
     let plan = agent.plan_import(&wanted(Origin::Claude, ID)).unwrap();
-    assert_eq!(plan.existing.as_ref(), Some(&first.place));
+    assert_eq!(plan.existing.as_ref(), Some(&first.id));
 
     let again = ImportRequest { repeat: Repeat::Again, ..wanted(Origin::Claude, ID) };
     let second = agent.import(&again).unwrap();
@@ -152,7 +152,7 @@ fn an_import_goes_into_the_database_where_sessions_lie_there() {
     let first = agent.import(&wanted(Origin::Claude, ID)).unwrap();
     assert!(matches!(first.place, SessionPlace::Database { .. }), "{}", first.place);
     let offered = agent.import(&wanted(Origin::Claude, ID)).unwrap();
-    assert_eq!((&offered.place, &offered.new), (&first.place, &None));
+    assert_eq!((&offered.id, &offered.place, &offered.new), (&first.id, &first.place, &None));
 }
 
 #[test]

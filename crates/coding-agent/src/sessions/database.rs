@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use longhand_session::StoreError;
 use longhand_session::import::ImportedFrom;
 use longhand_session::listing::{SessionRow, damaged_row};
 use longhand_session::place::SessionPlace;
 use longhand_session::sqlite::{Hit, SqliteLibrary};
+use longhand_session::{SessionId, StoreError};
 
 /// The database of a user's sessions.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl SessionDatabase {
     }
 
     /// The newest session that was imported from there. A database that cannot be read has none.
-    pub(super) fn find_import(&self, from: &ImportedFrom) -> Option<SessionPlace> {
+    pub(super) fn find_import(&self, from: &ImportedFrom) -> Option<(SessionPlace, SessionId)> {
         let found = SqliteLibrary::open(&self.path).and_then(|library| match library {
             Some(library) => library.find_import(from),
             None => Ok(None),
@@ -39,7 +39,7 @@ impl SessionDatabase {
             tracing::warn!("cannot look for imports in `{}`: {error}", self.path.display());
             None
         });
-        id.map(|id| SessionPlace::Database { path: self.path.clone(), id })
+        id.map(|id| (SessionPlace::Database { path: self.path.clone(), id: id.clone() }, id))
     }
 
     /// The sessions in which all words of a query were said, best first, at most `most`. Works on an index: takes milliseconds,

@@ -1,5 +1,7 @@
 //! `longhand import`: sessions of other programs become sessions of this one.
 
+use std::time::SystemTime;
+
 use anyhow::Result;
 use longhand_coding_agent::agent::CodingAgent;
 use longhand_coding_agent::import::{
@@ -9,6 +11,7 @@ use longhand_session::digits::grouped;
 use longhand_session::import::{ForeignSession, ImportError, Origin, Tally};
 use serde_json::{Value, json};
 
+use super::sessions::listing::age;
 use crate::arguments::{ForeignProgram, Import};
 use crate::exit::Exit;
 use crate::output;
@@ -55,6 +58,10 @@ fn list(sessions: &[ForeignSession], arguments: &Import) -> Result<Exit> {
             &(serde_json::to_string_pretty(&json!({"sessions": sessions}))? + "\n"),
         );
     }
+    if sessions.is_empty() {
+        let program = Origin::from(arguments.program).program();
+        return output::write(&format!("there is no session of {program}\n"));
+    }
     output::write(&lines(sessions).iter().map(|line| format!("{line}\n")).collect::<String>())
 }
 
@@ -62,30 +69,39 @@ fn list_row(session: &ForeignSession) -> Value {
     json!({
         "source": session.origin, "id": session.id, "path": session.path, "cwd": session.cwd, "title": session.title,
         "firstPrompt": session.first_prompt, "prompts": session.prompts, "bytes": session.bytes,
-        "modified": modified(session).map(|time| time.to_string()),
+        "modified": jiff::Timestamp::try_from(session.modified).ok().map(|time| time.to_string()),
     })
-}
-
-fn modified(session: &ForeignSession) -> Option<jiff::Timestamp> {
-    jiff::Timestamp::try_from(session.modified).ok()
 }
 
 /// The sessions as a table for people, newest first.
 pub(crate) fn lines(sessions: &[ForeignSession]) -> Vec<String> {
     let mut table =
-        Table::new(&[("id", Align::Left), ("last used", Align::Left), ("title", Align::Left)]);
-    for session in sessions {
-        let time =
-            modified(session).map(|time| time.to_zoned_datetime(jiff::tz::TimeZone::system()));
-        let time = time.map(|time| time.strftime("%Y-%m-%d %H:%M").to_string());
-        let title = session.title.clone().or_else(|| session.first_prompt.clone());
-        table.row([
-            session.id.clone(),
-            time.unwrap_or_default(),
-            title.unwrap_or_else(|| "(no title)".to_owned()),
-        ]);
+        Table::new(&[("ID", Align::Left), ("CHANGED", Align::Right), ("TITLE", Align::Left)]);
+    let now = SystemTime::now();
+    for (session, id) in sessions.iter().zip(short_ids(sessions)) {
+        let name = session.title.as_deref().or(session.first_prompt.as_deref());
+        let name = name.unwrap_or("(no title)").to_owned();
+        table.row([id.to_owned(), age(session.modified, now), name]);
     }
     table.lines()
+}
+
+/// Shortest start of an id that is shown, in bytes.
+const MIN_ID_BYTES: usize = 8;
+
+/// The start of each id that no other has, of eight characters or more.
+fn short_ids(sessions: &[ForeignSession]) -> Vec<&str> {
+    let mut sorted: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+    sorted.sort_unstable();
+    let shared = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let short = |id: &'_ str| {
+        let at = sorted.partition_point(|other| *other < id);
+        let before = at.checked_sub(1).map_or(0, |before| shared(sorted[before], id));
+        let after = sorted.get(at + 1).map_or(0, |after| shared(id, after));
+        let bytes = (before.max(after) + 1).max(MIN_ID_BYTES);
+        (bytes..id.len()).find(|end| id.is_char_boundary(*end)).unwrap_or(id.len())
+    };
+    sessions.iter().map(|session| &session.id[..short(&session.id)]).collect()
 }
 
 /// What is told of several imports. Each line is told when it is known; JSON comes in one piece at the end.
@@ -150,7 +166,7 @@ fn of_import(imported: &ImportedSession) -> Value {
     json!({
         "source": imported.from.source, "sourceId": imported.from.source_id, "sourcePath": imported.source,
         "place": imported.place.to_string(), "importedBefore": new.is_none(),
-        "id": new.map(|new| &new.id), "title": new.and_then(|new| new.title.as_ref()),
+        "id": imported.id, "title": new.and_then(|new| new.title.as_ref()),
         "counts": new.map(|new| counts(&new.tally)),
     })
 }
@@ -158,8 +174,7 @@ fn of_import(imported: &ImportedSession) -> Value {
 fn of_plan(plan: &PlannedImport) -> Value {
     json!({
         "source": plan.from.source, "sourceId": plan.from.source_id, "sourcePath": plan.source,
-        "importedBefore": plan.existing.is_some(), "title": plan.title,
-        "place": plan.existing.as_ref().map(ToString::to_string), "counts": counts(&plan.tally),
+        "importedBefore": plan.existing.is_some(), "title": plan.title, "id": plan.existing, "counts": counts(&plan.tally),
     })
 }
 
@@ -173,12 +188,12 @@ fn import_line(imported: &ImportedSession) -> String {
             "`{}` was imported before; `--again` makes another session of it",
             imported.from.source_id
         );
-        return format!("{}\n", imported.place);
+        return format!("{}\n", imported.id);
     };
     new.notices.iter().for_each(|notice| eprintln!("{notice}"));
     let messages = grouped(new.tally.messages());
     let title = new.title.as_deref().map(|title| format!(", {title}")).unwrap_or_default();
-    format!("{}  {messages} messages of {}{title}\n", new.id, imported.from.source_id)
+    format!("{}  {messages} messages of {}{title}\n", imported.id, imported.from.source_id)
 }
 
 /// What would come over, and what would be left out.
@@ -197,8 +212,8 @@ fn plan_line(plan: &PlannedImport) -> String {
     if plan.tally.damaged_lines > 0 {
         text.push_str(&format!("  damaged lines: {}\n", grouped(plan.tally.damaged_lines)));
     }
-    if let Some(place) = &plan.existing {
-        text.push_str(&format!("  imported before: {place}\n"));
+    if let Some(id) = &plan.existing {
+        text.push_str(&format!("  imported before: {id}\n"));
     }
     text
 }

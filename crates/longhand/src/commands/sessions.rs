@@ -1,7 +1,7 @@
 //! `longhand sessions`: lists, searches, deletes, pins and cleans up. Starts no agent and needs no model.
 
 mod convert;
-mod listing;
+pub(crate) mod listing;
 mod search;
 
 use std::time::SystemTime;

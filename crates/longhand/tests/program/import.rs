@@ -42,7 +42,7 @@ fn foreign_sessions_are_listed_planned_and_imported() {
     claude(&home, ID);
     let listed = run(&home, &["import", "claude", "--list"]);
     assert_eq!(listed.status.code(), Some(0), "{}", text(&listed.stderr));
-    assert!(text(&listed.stdout).contains(ID), "{}", text(&listed.stdout));
+    assert!(text(&listed.stdout).contains(&ID[..8]), "{}", text(&listed.stdout));
     assert!(!text(&listed.stdout).contains('\u{1b}'), "no escape reaches the terminal");
     assert_eq!(
         json_of(&run(&home, &["import", "claude", "--list", "--json"]))["sessions"][0]["id"],
@@ -63,6 +63,7 @@ fn foreign_sessions_are_listed_planned_and_imported() {
     assert!(home.sessions()[0].display().to_string().contains(id));
     let again = json_of(&run(&home, &["import", "claude", "--all", "--json"]));
     assert_eq!(again["sessions"][0]["importedBefore"], true);
+    assert_eq!(again["sessions"][0]["id"], id);
     assert_eq!(home.sessions().len(), 1);
     run(&home, &["import", "claude", "--all", "--again"]);
     assert_eq!(home.sessions().len(), 2);
@@ -113,9 +114,33 @@ fn a_launch_imports_and_goes_on() {
 
     let unnamed = run(&home, &["--from-claude", "-p"]);
     assert_eq!(unnamed.status.code(), Some(2));
-    assert!(text(&unnamed.stderr).contains(ID));
+    assert!(text(&unnamed.stderr).contains(&ID[..8]));
     assert_eq!(say(&["--from-claude", "nobody"]).status.code(), Some(5));
     assert_eq!(say(&["--from-claude", "1111", "-c"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_compacted_session_of_codex_goes_on_without_a_warning() {
+    let home = Home::new();
+    let said = |text: &str| {
+        json!({"type": "response_item", "payload":
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}})
+    };
+    let history =
+        [&said("before")["payload"], &json!({"type": "compaction", "encrypted_content": "E"})];
+    let records = [
+        json!({"type": "session_meta", "payload": {"id": "c-1", "cwd": home.work()}}),
+        said("before"),
+        json!({"type": "compacted", "payload": {"message": "", "replacement_history": history}}),
+        said("after"),
+    ];
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    fs::write(home.work().join("rollout-1.jsonl"), lines).expect("a transcript");
+    let output =
+        run(&home, &["--from-codex", "rollout-1.jsonl", "-p", "--model", "demo/offline", "hello"]);
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+    let context = text(&run(&home, &["context", "--model", "demo/offline"]).stdout);
+    assert!(context.contains("User:\nbefore") && context.contains("after"), "{context}");
 }
 
 /// A file of version 1, as its own program left it.

@@ -6,12 +6,12 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::Origin;
 use super::fields::{pick, text};
 use super::foreign::{Windows, items};
 use crate::header::Header;
+use crate::ids::SessionId;
 use crate::json::typed;
 use crate::place::EXTENSION;
 
@@ -42,24 +42,26 @@ impl ImportedFrom {
         header.extra.insert(MEMBER, origin.into());
     }
 
-    /// The session files of a folder that were imported from there, the newest last. Reads the start of each file.
-    pub fn find_in(&self, folder: &Path) -> Vec<PathBuf> {
-        let files = items(folder).into_iter().map(|item| item.path());
-        let mut found: Vec<PathBuf> = files
+    /// The newest session file of these folders that was imported from there, with its id. Reads the start of each file.
+    pub fn find_in(&self, folders: &[PathBuf]) -> Option<(PathBuf, SessionId)> {
+        let files = folders.iter().flat_map(|folder| items(folder)).map(|item| item.path());
+        let found = files
             .filter(|path| path.extension().is_some_and(|ending| ending == EXTENSION))
-            .filter(|path| Self::of_file(path).as_ref() == Some(self))
-            .collect();
-        // Their names begin with the time.
-        found.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
+            .filter_map(|path| Some((self.id_in(&path)?, path)));
+        // The names of files begin with the time.
         found
+            .max_by(|(_, a), (_, b)| a.file_name().cmp(&b.file_name()))
+            .map(|(id, path)| (path, id))
     }
 
-    fn of_file(path: &Path) -> Option<Self> {
+    /// The id of the session in a file, if it was imported from there.
+    fn id_in(&self, path: &Path) -> Option<SessionId> {
         let head = Windows::open(path)?.head(HEAD_BYTES);
         head.lines().find_map(|line| {
-            let [kind, member] = pick(line, ["type", MEMBER]);
+            let [kind, id, member] = pick(line, ["type", "id", MEMBER]);
             let is_header = text(kind).as_deref() == Some("session");
-            member.filter(|_| is_header).and_then(|raw: &RawValue| typed(raw))
+            let from: Self = member.filter(|_| is_header).and_then(typed)?;
+            text(id).filter(|_| from == *self).map(SessionId::from)
         })
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn run(agent: &CodingAgent, arguments: &Listing) -> Result<Exit> {
     for row in &rows {
         table.row([
             short_id(row, &rows),
-            age(row, now),
+            age(row.modified, now),
             size(row.bytes),
             row.status.as_str().to_owned(),
             if pins.contains(&row.id) { "*".to_owned() } else { String::new() },
@@ -94,8 +94,9 @@ fn short_id(row: &SessionRow, rows: &[SessionRow]) -> String {
     plain(start.unwrap_or(id), 40)
 }
 
-fn age(row: &SessionRow, now: SystemTime) -> String {
-    let seconds = now.duration_since(row.modified).unwrap_or_default().as_secs();
+/// How long ago something was.
+pub(crate) fn age(then: SystemTime, now: SystemTime) -> String {
+    let seconds = now.duration_since(then).unwrap_or_default().as_secs();
     match seconds {
         0..60 => "now".to_owned(),
         60..3_600 => format!("{} min", seconds / 60),
