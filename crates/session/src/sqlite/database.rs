@@ -25,6 +25,9 @@ const NEWEST: i64 = SCHEMA.len() as i64;
 /// How long a write waits for another process. A session's owner rather hears of it than hangs.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
+/// Room that the log keeps between two checkpoints: four times what it usually takes.
+const MAX_LOG_BYTES: i64 = 16 << 20;
+
 /// Sessions hold what people talk about: nobody else reads them.
 const PRIVATE_FILE: u32 = 0o600;
 const PRIVATE_FOLDER: u32 = 0o700;
@@ -124,6 +127,8 @@ fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
 fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
+    // A log that one long session has made long becomes short again.
+    connection.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
     // In the log at each commit, on the device when it is asked for.
     connection.pragma_update(None, "synchronous", "normal")
 }
