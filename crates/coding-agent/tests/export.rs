@@ -126,7 +126,11 @@ fn nothing_that_was_said_can_act_on_a_page() {
     assert!(
         !page.contains("onclick=\"") && !page.contains("onload=\"") && !page.contains("\u{1b}")
     );
-    assert!(!page.contains("href=\"javascript:") && !page.contains("src=\"http") && !page.contains("svg"));
+    assert!(
+        !page.contains("href=\"javascript:")
+            && !page.contains("src=\"http")
+            && !page.contains("svg")
+    );
     let policy = page.split("Content-Security-Policy").nth(1).expect("a policy");
     assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'sha256-"));
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a set-up that fails is a test that fails")]
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use longhand_agent::maintenance::ManualRequest;
 use longhand_agent::{SessionEvent, UserInput};
@@ -15,6 +16,8 @@ use longhand_coding_agent::settings::StoreKind;
 use longhand_coding_agent::{CodingAgent, Environment, OpenRequest, SessionFile, Setup};
 use longhand_session::lookup::LookupError;
 use longhand_session::place::SessionPlace;
+use longhand_session::store::ChangeSet;
+use longhand_session::time::Timestamp;
 use longhand_session::{ByteEstimate, SessionStore};
 
 /// A user's home and a project, in a folder of their own.
@@ -236,6 +239,24 @@ async fn a_session_goes_into_the_database_and_back_with_what_tools_left() {
     assert!(!there.to.artifact_folder().exists());
     let gone = agent.sessions().find(&there.to.to_string(), agent.directory()).unwrap();
     assert!(agent.store_sources().resume(&gone).open().is_err());
+}
+
+#[tokio::test]
+async fn a_session_of_the_database_in_which_nothing_was_said_is_cleaned_up() {
+    let desk = Desk::new();
+    let agent = desk.agent("sqlite");
+    let said = say(&agent, SessionChoice::New, "list .").await;
+    let header = longhand_session::Header::new("empty".into(), Timestamp::from_millis(0), "/w");
+    let place = agent.sessions().new_place(StoreKind::Sqlite, agent.directory(), &header);
+    let mut store = agent.store_sources().create(&place, header);
+    store.rewrite(&ChangeSet::default()).unwrap();
+    let later = SystemTime::now() + Duration::from_hours(48);
+    let cleanup = agent.sessions().leftovers(later).unwrap();
+    let paths: Vec<_> = cleanup.leftovers.iter().map(|one| one.path.clone()).collect();
+    assert_eq!(paths, [PathBuf::from(place.to_string())]);
+    cleanup.remove().unwrap();
+    let left: Vec<_> = agent.sessions().list(Scope::Everywhere).unwrap();
+    assert_eq!(left.into_iter().map(|row| row.place).collect::<Vec<_>>(), [said]);
 }
 
 #[tokio::test]

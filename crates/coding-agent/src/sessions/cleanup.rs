@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use longhand_session::SessionId;
 use longhand_session::listing::SessionRow;
 use longhand_session::lookup::LookupError;
-use longhand_session::place;
+use longhand_session::place::SessionPlace;
+use longhand_session::sqlite::SqliteLibrary;
 
 use super::{Scope, Sessions};
 
@@ -17,7 +19,7 @@ const EMPTY_FOR: Duration = Duration::from_hours(24);
 /// Something that can go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// A file, or a folder with all in it.
+    /// A file, a folder with all in it, or a session of the database as `PATH.db#ID`.
     pub path: PathBuf,
     /// Why it can go.
     pub reason: &'static str,
@@ -44,8 +46,11 @@ impl Cleanup {
     /// The first thing that cannot be removed; what comes after it stays.
     pub fn remove(&self) -> io::Result<()> {
         for Leftover { path, .. } in &self.leftovers {
-            let removed =
-                if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            let removed = match SessionPlace::named(&path.to_string_lossy()) {
+                SessionPlace::Database { path, id } => remove_from_database(&path, &id),
+                SessionPlace::File(_) if path.is_dir() => fs::remove_dir_all(path),
+                SessionPlace::File(_) => fs::remove_file(path),
+            };
             match removed {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -73,16 +78,22 @@ impl Sessions {
         }
         let pins = self.pins.read().unwrap_or_default();
         for row in self.rows(Scope::Everywhere)? {
-            if let Some(path) = row.place.file()
-                && is_forgotten(&row, now)
+            if is_forgotten(&row, now)
                 && !pins.contains(&row.id)
-                && !place::artifact_folder(path).exists()
+                && !row.place.artifact_folder().exists()
             {
-                let (path, bytes) = (path.to_owned(), row.bytes);
+                let (path, bytes) = (row.place.to_string().into(), row.bytes);
                 leftovers.push(Leftover { path, reason: "nothing was said in it", bytes });
             }
         }
         Ok(Cleanup { leftovers })
+    }
+}
+
+fn remove_from_database(database: &Path, id: &SessionId) -> io::Result<()> {
+    match SqliteLibrary::open(database).map_err(io::Error::other)? {
+        Some(mut library) => library.delete(id).map_err(io::Error::other),
+        None => Ok(()),
     }
 }
 
@@ -91,7 +102,7 @@ fn is_forgotten(row: &SessionRow, now: SystemTime) -> bool {
     is_old && row.is_empty() && row.messages == 0
 }
 
-fn size(path: &std::path::Path) -> u64 {
+fn size(path: &Path) -> u64 {
     let Ok(metadata) = fs::symlink_metadata(path) else { return 0 };
     if !metadata.is_dir() {
         return metadata.len();
