@@ -22,6 +22,9 @@ const MAX_LISTED: usize = 10;
 /// What an unfinished turn says for itself.
 const ERROR: &str = "the process before ended in the middle of this turn";
 
+/// What is said where nobody knows that.
+const UNKNOWN: &str = "the last turn has no end: its process was killed, or still works on it";
+
 /// A turn that was not finished.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Interruption {
@@ -127,10 +130,14 @@ impl Interruption {
         let first: Vec<&str> = self.calls.iter().take(MAX_LISTED).map(String::as_str).collect();
         let more = self.calls.len() - first.len();
         let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let why = match self.process {
+            Process::Ended(_) => ERROR,
+            Process::Vanished => UNKNOWN,
+        };
         let message = if first.is_empty() {
-            ERROR.to_owned()
+            why.to_owned()
         } else {
-            format!("{ERROR}; what these calls did is not known: {}{rest}", first.join(", "))
+            format!("{why}; what these calls did is not known: {}{rest}", first.join(", "))
         };
         SessionEvent::Notice {
             level: NoticeLevel::Warning,

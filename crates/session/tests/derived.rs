@@ -306,6 +306,61 @@ fn a_fork_never_takes_the_place_of_anything() {
     assert!(!folder.path().join("t").exists(), "no artifacts without a session");
 }
 
+#[test]
+fn what_is_copied_stays_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let kept = [
+        r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#,
+        r#"{"parentId":null, "type":"custom","n":1.000000000000000000001,"id":"a","timestamp":"t"}"#,
+        r#"{"type":"of another program","id":"b","parentId":"a","timestamp":"t","x":{"y":[]}}"#,
+    ];
+    fs::write(&path, kept.join("\n") + "\n").unwrap();
+    let copies = [
+        fork(&mut JsonlStore::resume(&path), &Fork::default()).unwrap(),
+        extraction(&mut JsonlStore::resume(&path), "b").unwrap(),
+    ];
+    for copy in copies {
+        let lines: Vec<String> = copy.store.lines().map(Result::unwrap).collect();
+        assert_eq!(lines, kept[1..]);
+    }
+}
+
+#[test]
+fn a_branch_whose_entries_stand_before_their_parents_ends_at_its_leaf() {
+    let entry = |id: &str, parent: &str| json!({ "type": "custom", "id": id, "parentId": parent });
+    let mut source =
+        store(&[entry("c", "b"), entry("b", "a"), entry("a", "gone"), entry("x", "a")]);
+    let mut extracted = extraction(&mut source, "c").unwrap().store;
+    assert_eq!(shape(&*extracted), ["a<gone custom", "b<a custom", "c<b custom"]);
+    let tree = Tree::new(extracted.open().unwrap().rows);
+    assert_eq!(tree.leaf(), Some(&"c".into()));
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_session_is_copied_from_any_store_into_any_other() {
+    use longhand_session::SqliteStore;
+
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("sessions.db");
+    let ids = SequentialIds::default();
+    let birth = Birth { ids: &ids, clock: &Noon, cwd: None };
+    let mut file = JsonlStore::resume(in_a_file(&folder));
+    let mut first = Fork::default()
+        .of(&mut file, birth, |header| Box::new(SqliteStore::create(&database, header.clone())))
+        .unwrap();
+    let back = folder.path().join("back.jsonl");
+    let second = extract(&mut *first.store, &"e1".into(), birth, |header| {
+        Box::new(JsonlStore::create(&back, header.clone()))
+    });
+    assert_eq!(
+        shape(&*second.unwrap().store),
+        ["e0<- user", "e1<e0 assistant", "00000002<e1 toolResult"]
+    );
+    assert_eq!(fs::read(folder.path().join("back/0.bash.log")).unwrap(), b"output");
+}
+
 /// A tree of messages whose replies call, with labels in between.
 fn any_session() -> impl Strategy<Value = Vec<Value>> {
     proptest::collection::vec((0..5u8, proptest::option::of(0..12usize)), 1..14).prop_map(|kinds| {

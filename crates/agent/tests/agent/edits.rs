@@ -366,6 +366,11 @@ fn entry(id: &str, parent: Option<&str>, kind: &str) -> Entry {
     serde_json::from_value(entry).unwrap()
 }
 
+async fn say(test: &TestSession, text: &str) {
+    test.client.then(Reply::text("Answer."));
+    test.session.prompt(UserInput::text(text)).await.unwrap();
+}
+
 /// A session that holds these entries.
 async fn holding(entries: impl IntoIterator<Item = Entry>) -> TestSession {
     let header = Header { id: "s".into(), version: Some(3), ..Header::default() };
@@ -415,6 +420,40 @@ proptest! {
             let again = resumed(&test.store).await.session.snapshot();
             assert_eq!(again.live, before.live);
             assert_eq!(again.leaf, before.leaf);
+        });
+    }
+
+    /// A process may be killed at any time: what was done is in the store, leaf and all.
+    #[test]
+    fn whatever_was_done_is_found_by_the_next_process(
+        steps in proptest::collection::vec((0..6u8, any::<proptest::sample::Index>()), 1..12),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let test = TestSession::new([]).start().await;
+            say(&test, "First").await;
+            for (kind, at) in steps {
+                let stored = test.store.entries();
+                let target = at.get(&stored).id.clone();
+                match kind {
+                    0 => say(&test, "More").await,
+                    1 => {
+                        let told = LeftBranch { summary: "left".into(), ..LeftBranch::default() };
+                        let to = Navigation { target, summary: Some(told) };
+                        test.session.navigate(to).await.unwrap();
+                    }
+                    2 => test.session.reset().await.unwrap(),
+                    3 => test.session.label(target, Some("name".into())).await.unwrap(),
+                    4 => test.session.set_title("Title", TitleSource::Auto).await.unwrap(),
+                    _ => test.session.discard(target).await.unwrap(),
+                }
+                let here = test.session.snapshot();
+                let survived = MemoryStore::with_entries(Header::default(), test.store.entries());
+                let next = resumed(&SharedStore::new(survived)).await.session.snapshot();
+                assert_eq!(next.leaf, here.leaf);
+                assert_eq!(next.live, here.live);
+                assert_eq!(next.entries, here.entries);
+            }
         });
     }
 }

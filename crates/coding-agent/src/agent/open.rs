@@ -155,6 +155,8 @@ impl CodingAgent {
         config.asking = request.asking;
         config.maintenance = Arc::new(self.maintainer());
         config.thinking = choice::thinking(request.thinking, &stored);
+        let cache_key = found.header.provider_prompt_cache_key.as_deref();
+        config.options.cache_key = cache_key.map(Into::into);
         config.options.effort = choice::effort(config.thinking, client.model());
         let thinking =
             config.options.effort.map_or("off", longhand_session::model::Effort::as_str).to_owned();

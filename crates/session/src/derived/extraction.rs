@@ -3,17 +3,16 @@
 //! Entries keep their ids. Labels are entries too, wherever they hang: those of the branch are left out, and the names in force are
 //! given anew at its end.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Birth, DeriveError, Derived, write};
+use crate::conversion;
 use crate::entry::{Entry, EntryKind, LabelEntry};
 use crate::header::Header;
 use crate::ids::EntryId;
 use crate::store::{EntryTag, IndexRow, Lines, SessionStore, StoreError};
+use crate::stored_object;
 use crate::tree::{Labels, Tree, open_calls};
-
-/// How many entries are in memory at once.
-const LOT: usize = 256;
 
 /// Copies the branch that ends at `leaf` into the new store that `make` makes for its header. Linear in the session.
 ///
@@ -41,8 +40,9 @@ pub fn extract(
     kinds.extend(branch.labels(&Labels::read(&tree, &*source)?));
     let tail = birth.chained(kinds, branch.kept.last().cloned(), |id| tree.contains(id));
     let store = {
+        let mut unread = Vec::new();
         let tail = tail.iter().map(|entry| Ok(entry.to_line()));
-        let lines: Lines<'_> = Box::new(branch.lines(&*source).chain(tail));
+        let lines: Lines<'_> = Box::new(branch.lines(&*source, &tree, &mut unread).chain(tail));
         write(&*source, make(&header), lines)?
     };
     Ok(Derived { store, header, closed_calls, damage: opened.damage })
@@ -54,6 +54,8 @@ struct Branch {
     kept: Vec<EntryId>,
     /// For each label that is not: the entries before and after it that are.
     dropped: HashMap<EntryId, Neighbours>,
+    /// Entries that may name one that is not: those that follow a label, and compactions.
+    suspects: HashSet<EntryId>,
 }
 
 #[derive(Default)]
@@ -64,7 +66,11 @@ struct Neighbours {
 
 impl Branch {
     fn of(path: &[IndexRow]) -> Self {
-        let mut branch = Self { kept: Vec::with_capacity(path.len()), dropped: HashMap::new() };
+        let mut branch = Self {
+            kept: Vec::with_capacity(path.len()),
+            dropped: HashMap::new(),
+            suspects: HashSet::new(),
+        };
         let mut waiting: Vec<EntryId> = Vec::new();
         for row in path {
             if row.tag == EntryTag::Label {
@@ -72,6 +78,9 @@ impl Branch {
                 branch.dropped.insert(row.id.clone(), Neighbours { before, after: None });
                 waiting.push(row.id.clone());
                 continue;
+            }
+            if !waiting.is_empty() || row.tag == EntryTag::Compaction {
+                branch.suspects.insert(row.id.clone());
             }
             for label in waiting.drain(..) {
                 branch.dropped.entry(label).or_default().after = Some(row.id.clone());
@@ -81,25 +90,43 @@ impl Branch {
         branch
     }
 
-    /// The entries as lines, read in lots.
+    /// The entries as they were written, root first.
     fn lines<'a>(
         &'a self,
         source: &'a dyn SessionStore,
-    ) -> impl Iterator<Item = Result<String, StoreError>> + 'a {
-        self.kept.chunks(LOT).flat_map(move |ids| {
-            let read = source.read(ids);
-            let (entries, failure) = match read {
-                Ok(entries) => (entries, None),
-                Err(error) => (Vec::new(), Some(Err(error))),
+        tree: &Tree,
+        unread: &'a mut Vec<u64>,
+    ) -> Lines<'a> {
+        let places: HashMap<&EntryId, usize> =
+            self.kept.iter().enumerate().map(|(place, id)| (id, place)).collect();
+        let in_file = tree.rows().filter_map(|row| places.get(&row.id).copied());
+        let is_in_order = in_file.is_sorted();
+        let wanted = conversion::readable(source.lines(), unread).filter_map(move |line| {
+            let line = match line {
+                Ok(line) => line,
+                Err(error) => return Some(Err(error)),
             };
-            let lines =
-                entries.into_iter().map(|entry| Ok(self.relinked(Entry::clone(&entry)).to_line()));
-            failure.into_iter().chain(lines)
-        })
+            let id = stored_object::id(&line).ok().flatten()?;
+            let place = *places.get(&id)?;
+            Some(Ok((place, if self.suspects.contains(&id) { self.relinked(line) } else { line })))
+        });
+        if is_in_order {
+            return Box::new(wanted.map(|line| line.map(|(_, line)| line)));
+        }
+        // Some entry stands before its parent. A branch is written root first, so that its last line is its leaf.
+        let sorted = wanted.collect::<Result<Vec<_>, StoreError>>().map(|mut lines| {
+            lines.sort_unstable_by_key(|(place, _)| *place);
+            lines
+        });
+        match sorted {
+            Ok(lines) => Box::new(lines.into_iter().map(|(_, line)| Ok(line))),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
     }
 
-    /// An entry whose links lead past the labels that are left out.
-    fn relinked(&self, mut entry: Entry) -> Entry {
+    /// The line with links that lead past the labels that are left out.
+    fn relinked(&self, line: String) -> String {
+        let Ok(mut entry) = serde_json::from_str::<Entry>(&line) else { return line };
         if let Some(label) = entry.parent_id.as_ref().and_then(|id| self.dropped.get(id)) {
             entry.parent_id.clone_from(&label.before);
         }
@@ -113,7 +140,7 @@ impl Branch {
                 compaction.provider_replay_through_entry_id.clone_from(&label.before);
             }
         }
-        entry
+        entry.to_line()
     }
 
     /// The names of the entries, in the order of the branch.
