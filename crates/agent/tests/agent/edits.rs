@@ -366,9 +366,9 @@ fn entry(id: &str, parent: Option<&str>, kind: &str) -> Entry {
     serde_json::from_value(entry).unwrap()
 }
 
-async fn say(test: &TestSession, text: &str) {
+async fn say(test: &TestSession, words: &str) {
     test.client.then(Reply::text("Answer."));
-    test.session.prompt(UserInput::text(text)).await.unwrap();
+    test.session.prompt(UserInput::text(words)).await.unwrap();
 }
 
 /// A session that holds these entries.
