@@ -9,6 +9,7 @@ use longhand_coding_agent::agent::{
     CopySessionError, MoveSessionError, OpenError, SessionChoice, Thinking,
 };
 use longhand_coding_agent::demo::Pace;
+use longhand_coding_agent::sessions::Scope;
 use longhand_coding_agent::{CodingAgent, Environment, OpenRequest, Opened, Setup};
 use longhand_session::jsonl::JsonlStore;
 use longhand_session::model::Effort;
@@ -241,6 +242,17 @@ async fn a_session_that_is_not_there_has_no_fork() {
         assert!(matches!(refused, OpenError::Fork(_)), "{refused}");
     }
     assert!(!desk.path("home/sessions").exists());
+}
+
+#[tokio::test]
+async fn a_fork_that_cannot_be_opened_is_not_listed() {
+    let desk = Desk::new();
+    let file = desk.session(&[reply_of("gone/away")]);
+    let fork = SessionChoice::Fork(file.display().to_string());
+    let request = OpenRequest { session: fork, ..OpenRequest::default() };
+    let refused = desk.agent(&[]).open(request).await.err().unwrap();
+    assert!(matches!(refused, OpenError::NoModel(_)), "{refused}");
+    assert_eq!(desk.agent(&[]).sessions().list(Scope::Everywhere).unwrap(), []);
 }
 
 #[tokio::test]

@@ -130,6 +130,22 @@ impl CodingAgent {
     /// # Errors
     /// There is no such session, it cannot be read, or no model can be used. Nothing was written.
     pub async fn open(&self, request: OpenRequest) -> Result<Opened, OpenError> {
+        let SessionChoice::Fork(wanted) = &request.session else {
+            return self.open_itself(request).await;
+        };
+        let copy = self.fork(wanted)?.place;
+        let session = SessionChoice::At(copy.clone());
+        let opened = self.open_itself(OpenRequest { session, ..request }).await;
+        // Whoever tries again makes another copy.
+        if opened.is_err()
+            && let Err(error) = self.sessions.delete(&copy)
+        {
+            tracing::warn!("cannot remove the copy `{copy}`: {error}");
+        }
+        opened
+    }
+
+    async fn open_itself(&self, request: OpenRequest) -> Result<Opened, OpenError> {
         let store = self.store(&request.session)?;
         let (store, found, stored) = read(store).await?;
         let mut notices = damage_notice(&found);
