@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use longhand_prompts::Prompts;
 use longhand_session::id_source::IdSource;
-use longhand_session::store::Damage;
+use longhand_session::store::{Damage, IndexRow};
 use longhand_session::time::{Clock, SystemClock};
 use longhand_session::tokens::MessageCounts;
 use longhand_session::{Entry, SessionStore, StoreError, SystemIds, Tree};
@@ -143,8 +143,10 @@ impl AgentSession {
         let session = header.id.clone();
         let tree = Tree::new(opened.rows);
         let path = active_branch::path(&tree, tree.leaf());
+        let gap = gap(&tree, &path);
         let entries = journal.reader().run(move |reader| window::read(&path, reader)).await?;
-        let found = found(&opened.damage, &entries);
+        let mut found = found(&opened.damage, &entries);
+        found.extend(gap);
         let branch = ActiveBranch::new(session, tree, entries, config.frames);
 
         let specs: Vec<ToolSpec> = config.tools.iter().map(|tool| tool.spec().clone()).collect();
@@ -194,13 +196,26 @@ fn found(damage: &Damage, window: &[Arc<Entry>]) -> Vec<SessionEvent> {
     let lost = window::lost_kept_entry(window).map(|id| {
         format!("the newest compaction keeps what follows entry `{id}`, which is not there; the model sees its summary alone")
     });
-    let notice = |message| SessionEvent::Notice {
+    [unread, shared, lost].into_iter().flatten().map(damage_notice).collect()
+}
+
+/// What everybody should know of a branch that does not go back to the beginning.
+fn gap(tree: &Tree, path: &[IndexRow]) -> Option<SessionEvent> {
+    let first = path.first()?;
+    let missing = first.parent_id.as_ref().filter(|parent| !tree.contains(parent))?;
+    Some(damage_notice(format!(
+        "what came before entry `{}` is not there: it follows `{missing}`, which is missing",
+        first.id
+    )))
+}
+
+fn damage_notice(message: String) -> SessionEvent {
+    SessionEvent::Notice {
         level: NoticeLevel::Warning,
         message,
         source: "session".into(),
         code: Some("session.damaged".into()),
-    };
-    [unread, shared, lost].into_iter().flatten().map(notice).collect()
+    }
 }
 
 /// The first few of a list, and how many more there are; `None` for an empty one.

@@ -302,7 +302,10 @@ async fn a_discard_that_cannot_be_written_changes_nothing() {
 #[tokio::test(start_paused = true)]
 async fn an_entry_after_a_gap_can_be_hung_where_it_most_likely_belongs() {
     let entries = [entry("a", None, "custom"), entry("b", Some("lost"), "custom")];
-    let test = holding(entries).await;
+    let mut test = holding(entries).await;
+    let heard = drain(&mut test.events);
+    let [SessionEvent::Notice { message, .. }] = heard.as_slice() else { panic!("{heard:?}") };
+    assert!(message.contains("`b`") && message.contains("`lost`"), "{message}");
 
     let refused = test.session.close_gap("a".into()).await;
     assert!(matches!(refused, Err(EditError::NoGap(_))), "{refused:?}");
