@@ -3,6 +3,7 @@
 //! The foreign session is only read. What was imported once is found again by what its header says, in the folders of sessions as well
 //! as in the database. All of it blocks: a transcript may be long.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use longhand_session::import::{
@@ -15,17 +16,21 @@ use crate::agent::CodingAgent;
 use crate::environment::Environment;
 use crate::places;
 
-/// What is imported, and how.
+/// A foreign session that can be imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImportRequest {
-    /// The program that the session comes from.
+pub struct ForeignSource {
+    /// The program that it comes from.
     pub origin: Origin,
-    /// The session: its file, the start of its id, or its title.
-    pub wanted: String,
-    /// What becomes of one that was imported before.
-    pub repeat: Repeat,
-    /// The folder of the new session; `None` is the usual place.
-    pub out: Option<PathBuf>,
+    /// The transcript.
+    pub path: PathBuf,
+    /// Where it worked, where more than the transcript tells.
+    pub cwd: Option<PathBuf>,
+}
+
+impl From<ForeignSession> for ForeignSource {
+    fn from(session: ForeignSession) -> Self {
+        Self { origin: session.origin, path: session.path, cwd: session.cwd }
+    }
 }
 
 /// What becomes of a foreign session that was imported before.
@@ -106,9 +111,6 @@ pub enum ForeignError {
         /// Their ids.
         ids: Vec<String>,
     },
-    /// It cannot be read, has nothing in it, or the new session cannot be written.
-    #[error(transparent)]
-    Import(#[from] ImportError),
 }
 
 /// So many ids are named where a word matches several.
@@ -124,52 +126,99 @@ impl CodingAgent {
         Ok(sessions)
     }
 
-    /// Imports a session. It lies in the bucket of its own working directory, or in that of this one where its own is gone.
+    /// The foreign session that a user means: a file, the start of an id, or a title.
     ///
     /// # Errors
-    /// See [`ForeignError`].
-    pub fn import(&self, request: &ImportRequest) -> Result<ImportedSession, ForeignError> {
-        let found = self.find_foreign(request.origin, &request.wanted)?;
-        let transcript = Transcript::open(request.origin, &found.path)?;
-        let from = transcript.imported_from();
-        let source = transcript.path().to_owned();
-        let existing = match request.repeat {
-            Repeat::Offer => self.find_import(&from, request.out.as_deref()),
-            Repeat::Again => None,
+    /// Nothing matches, or more than one. Whether a file exists is seen when it is imported.
+    pub fn foreign_session(
+        &self,
+        origin: Origin,
+        wanted: &str,
+    ) -> Result<ForeignSource, ForeignError> {
+        if is_path(wanted) {
+            return Ok(ForeignSource { origin, path: self.directory().join(wanted), cwd: None });
+        }
+        let not_found = || ForeignError::NotFound { origin, wanted: wanted.to_owned() };
+        if wanted.is_empty() {
+            return Err(not_found());
+        }
+        let word = wanted.to_lowercase();
+        let is_id = |session: &ForeignSession| session.id.to_lowercase().starts_with(&word);
+        let is_title = |session: &ForeignSession| {
+            session.title.as_ref().is_some_and(|title| title.to_lowercase() == word)
         };
-        if let Some((place, id)) = existing {
-            return Ok(ImportedSession { id, place, from, source, new: None });
+        let mut sessions = self.foreign_sessions(origin)?;
+        if sessions.iter().any(is_id) {
+            sessions.retain(is_id);
+        } else {
+            sessions.retain(is_title);
+        }
+        if sessions.len() > 1 {
+            let ids = sessions.into_iter().take(MAX_NAMED).map(|session| session.id).collect();
+            return Err(ForeignError::Ambiguous { origin, wanted: wanted.to_owned(), ids });
+        }
+        sessions.pop().map(ForeignSource::from).ok_or_else(not_found)
+    }
+
+    /// Imports sessions into a folder, or into the usual place. Knows what was imported before, for which the start of every session
+    /// there is read.
+    pub fn importer(&self, out: Option<&Path>) -> Importer<'_> {
+        let out = out.map(|folder| self.directory().join(folder));
+        let earlier = match &out {
+            Some(folder) => in_files(std::slice::from_ref(folder)).collect(),
+            None => self.sessions().imports(),
+        };
+        Importer { agent: self, out, earlier }
+    }
+}
+
+/// Imports sessions.
+pub struct Importer<'a> {
+    agent: &'a CodingAgent,
+    out: Option<PathBuf>,
+    earlier: HashMap<ImportedFrom, (SessionPlace, SessionId)>,
+}
+
+impl Importer<'_> {
+    /// Imports a session. It lies in the bucket of its own working directory, or in that of the current one where its own is gone.
+    ///
+    /// # Errors
+    /// The transcript cannot be read, has nothing in it, or the new session cannot be written.
+    pub fn import(
+        &mut self,
+        source: &ForeignSource,
+        repeat: Repeat,
+    ) -> Result<ImportedSession, ImportError> {
+        let transcript = Transcript::open(source.origin, &source.path)?;
+        let from = transcript.imported_from();
+        let path = source.path.clone();
+        if let (Repeat::Offer, Some((place, id))) = (repeat, self.earlier.get(&from).cloned()) {
+            return Ok(ImportedSession { id, place, from, source: path, new: None });
         }
         let mut notices = Vec::new();
-        let directory = self.directory_of(&found, &transcript, &mut notices);
-        let header = self.new_header();
+        let directory = self.directory_of(source, &transcript, &mut notices);
+        let header = self.agent.new_header();
         let header = transcript.header(Header { cwd: Some(shown(&directory)), ..header });
-        let place = if let Some(folder) = &request.out {
-            let folder = self.directory().join(folder);
-            SessionPlace::File(folder.join(place::file_name(&header)))
-        } else {
-            let store = self.settings().sessions.store;
-            self.sessions().new_place(store, &directory, &header)
-        };
+        let place = self.new_place(&directory, &header);
         let (id, title) = (header.id.clone(), header.title.clone());
-        let mut store = self.store_sources().create(&place, header);
+        let mut store = self.agent.store_sources().create(&place, header);
         let tally = transcript.fill(&mut *store, self.making())?;
+        self.earlier.insert(from.clone(), (place.clone(), id.clone()));
         let new = Some(NewImport { title, tally, notices });
-        Ok(ImportedSession { id, place, from, source, new })
+        Ok(ImportedSession { id, place, from, source: path, new })
     }
 
     /// Tells what an import would bring, and writes nothing.
     ///
     /// # Errors
-    /// See [`ForeignError`].
-    pub fn plan_import(&self, request: &ImportRequest) -> Result<PlannedImport, ForeignError> {
-        let found = self.find_foreign(request.origin, &request.wanted)?;
-        let transcript = Transcript::open(request.origin, &found.path)?;
+    /// The transcript cannot be read, or has nothing in it.
+    pub fn plan(&self, source: &ForeignSource) -> Result<PlannedImport, ImportError> {
+        let transcript = Transcript::open(source.origin, &source.path)?;
         let from = transcript.imported_from();
         Ok(PlannedImport {
-            existing: self.find_import(&from, request.out.as_deref()).map(|(_, id)| id),
+            existing: self.earlier.get(&from).map(|(_, id)| id.clone()),
             from,
-            source: transcript.path().to_owned(),
+            source: source.path.clone(),
             title: transcript.facts().title.as_ref().map(|title| title.text.clone()),
             tally: transcript.count(self.making())?,
         })
@@ -177,51 +226,31 @@ impl CodingAgent {
 
     /// No provider here takes back a history that only Codex's own service reads.
     fn making(&self) -> Making<'_> {
-        Making { ids: &*self.setup.ids, clock: &*self.setup.clock, replay: Replay::Impossible }
+        let setup = &self.agent.setup;
+        Making { ids: &*setup.ids, clock: &*setup.clock, replay: Replay::Impossible }
     }
 
-    fn find_foreign(&self, origin: Origin, wanted: &str) -> Result<Found, ForeignError> {
-        if is_path(wanted) {
-            return Ok(Found { path: self.directory().join(wanted), cwd: None });
+    fn new_place(&self, directory: &Path, header: &Header) -> SessionPlace {
+        if let Some(folder) = &self.out {
+            return SessionPlace::File(folder.join(place::file_name(header)));
         }
-        let not_found = || ForeignError::NotFound { origin, wanted: wanted.to_owned() };
-        if wanted.is_empty() {
-            return Err(not_found());
-        }
-        let sessions = self.foreign_sessions(origin)?;
-        let word = wanted.to_lowercase();
-        let is_id = |session: &&ForeignSession| session.id.to_lowercase().starts_with(&word);
-        let is_title = |session: &&ForeignSession| {
-            session.title.as_ref().is_some_and(|title| title.to_lowercase() == word)
-        };
-        let mut matches: Vec<&ForeignSession> = sessions.iter().filter(is_id).collect();
-        if matches.is_empty() {
-            matches = sessions.iter().filter(is_title).collect();
-        }
-        match matches[..] {
-            [] => Err(not_found()),
-            [session] => Ok(Found { path: session.path.clone(), cwd: session.cwd.clone() }),
-            _ => Err(ForeignError::Ambiguous {
-                origin,
-                wanted: wanted.to_owned(),
-                ids: matches.iter().take(MAX_NAMED).map(|session| session.id.clone()).collect(),
-            }),
-        }
+        let store = self.agent.settings().sessions.store;
+        self.agent.sessions().new_place(store, directory, header)
     }
 
     /// Where the new session works.
     fn directory_of(
         &self,
-        found: &Found,
+        source: &ForeignSource,
         transcript: &Transcript,
         notices: &mut Vec<String>,
     ) -> PathBuf {
         let told = transcript.facts().cwd.as_ref().map(PathBuf::from);
-        let own = found.cwd.clone().or(told).filter(|own| own.is_absolute());
+        let own = source.cwd.clone().or(told).filter(|own| own.is_absolute());
         match own {
             Some(own) if own.is_dir() => own,
             own => {
-                let here = self.directory();
+                let here = self.agent.directory();
                 if let Some(own) = own {
                     notices.push(format!(
                         "the session's folder `{}` is gone; it goes on in `{}`",
@@ -233,22 +262,15 @@ impl CodingAgent {
             }
         }
     }
-
-    /// The newest session that was imported from there.
-    fn find_import(
-        &self,
-        from: &ImportedFrom,
-        out: Option<&Path>,
-    ) -> Option<(SessionPlace, SessionId)> {
-        let Some(folder) = out else { return self.sessions().find_import(from) };
-        let (path, id) = from.find_in(&[self.directory().join(folder)])?;
-        Some((SessionPlace::File(path), id))
-    }
 }
 
-struct Found {
-    path: PathBuf,
-    cwd: Option<PathBuf>,
+/// The sessions of these folders that were imported, a later file before an earlier one.
+pub(crate) fn in_files(
+    folders: &[PathBuf],
+) -> impl Iterator<Item = (ImportedFrom, (SessionPlace, SessionId))> {
+    import::imported_files(folders)
+        .into_iter()
+        .map(|file| (file.from, (SessionPlace::File(file.path), file.id)))
 }
 
 fn is_path(wanted: &str) -> bool {

@@ -25,6 +25,7 @@ pub use database::SessionDatabase;
 
 use crate::agent::Setup;
 use crate::conversion::kind_of;
+use crate::import::in_files;
 use crate::places::{self, Places};
 use crate::settings::StoreKind;
 use trash::Trash;
@@ -209,11 +210,12 @@ impl Sessions {
         }
     }
 
-    /// The newest session that was imported from there; one in a file before one in the database. Reads the start of every file.
-    pub(crate) fn find_import(&self, from: &ImportedFrom) -> Option<(SessionPlace, SessionId)> {
-        let in_file = from.find_in(&self.folders());
-        let in_file = in_file.map(|(path, id)| (SessionPlace::File(path), id));
-        in_file.or_else(|| self.database.find_import(from))
+    /// All sessions that were imported, by where they come from; of several from one place the newest, and one in a file before one in
+    /// the database. Reads the start of every file.
+    pub(crate) fn imports(&self) -> HashMap<ImportedFrom, (SessionPlace, SessionId)> {
+        let mut imports = self.database.imports();
+        imports.extend(in_files(&self.folders()));
+        imports
     }
 
     /// All folders that may hold sessions.

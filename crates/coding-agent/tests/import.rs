@@ -9,7 +9,7 @@ use longhand_agent::UserInput;
 use longhand_agent::maintenance::ManualRequest;
 use longhand_coding_agent::agent::SessionChoice;
 use longhand_coding_agent::demo::Pace;
-use longhand_coding_agent::import::{ForeignError, ImportRequest, Repeat};
+use longhand_coding_agent::import::{ForeignError, ImportedSession, Repeat};
 use longhand_coding_agent::{CodingAgent, Environment, OpenRequest, Setup};
 use longhand_session::import::{ImportError, Origin};
 use longhand_session::jsonl::JsonlStore;
@@ -90,8 +90,10 @@ impl Desk {
     }
 }
 
-fn wanted(origin: Origin, wanted: &str) -> ImportRequest {
-    ImportRequest { origin, wanted: wanted.into(), repeat: Repeat::Offer, out: None }
+/// Imports the session of Claude Code that a word means.
+fn import(agent: &CodingAgent, word: &str, repeat: Repeat) -> ImportedSession {
+    let source = agent.foreign_session(Origin::Claude, word).unwrap();
+    agent.importer(None).import(&source, repeat).unwrap()
 }
 
 #[tokio::test]
@@ -101,7 +103,7 @@ async fn an_imported_session_runs_on_and_is_compacted() {
     fs::create_dir_all(&own).unwrap();
     desk.claude(ID, &own, 12);
     let agent = desk.agent();
-    let imported = agent.import(&wanted(Origin::Claude, "1111")).unwrap();
+    let imported = import(&agent, "1111", Repeat::Offer);
     let new = imported.new.unwrap();
     assert_eq!((new.tally.messages(), new.title.as_deref()), (24, Some("Title 1")));
 
@@ -130,17 +132,17 @@ fn what_was_imported_is_offered_and_not_imported_again() {
     let desk = Desk::new();
     desk.claude(ID, &desk.path("project"), 1);
     let agent = desk.agent();
-    let first = agent.import(&wanted(Origin::Claude, ID)).unwrap();
-    let offered = agent.import(&wanted(Origin::Claude, "title 1")).unwrap();
+    let first = import(&agent, ID, Repeat::Offer);
+    let offered = import(&agent, "title 1", Repeat::Offer);
     assert_eq!((&offered.id, &offered.place, &offered.new), (&first.id, &first.place, &None));
-    let plan = agent.plan_import(&wanted(Origin::Claude, ID)).unwrap();
+    let source = agent.foreign_session(Origin::Claude, ID).unwrap();
+    let plan = agent.importer(None).plan(&source).unwrap();
     assert_eq!(plan.existing.as_ref(), Some(&first.id));
 
-    let again = ImportRequest { repeat: Repeat::Again, ..wanted(Origin::Claude, ID) };
-    let second = agent.import(&again).unwrap();
+    let second = import(&agent, ID, Repeat::Again);
     assert_ne!(second.place, first.place);
     fs::remove_file(first.place.file().unwrap()).unwrap();
-    let offered = agent.import(&wanted(Origin::Claude, ID)).unwrap();
+    let offered = import(&agent, ID, Repeat::Offer);
     assert_eq!(offered.place, second.place);
 }
 
@@ -149,9 +151,9 @@ fn an_import_goes_into_the_database_where_sessions_lie_there() {
     let desk = Desk::new();
     desk.claude(ID, &desk.path("project"), 1);
     let agent = desk.agent_with(&["sessions.store=sqlite"]);
-    let first = agent.import(&wanted(Origin::Claude, ID)).unwrap();
+    let first = import(&agent, ID, Repeat::Offer);
     assert!(matches!(first.place, SessionPlace::Database { .. }), "{}", first.place);
-    let offered = agent.import(&wanted(Origin::Claude, ID)).unwrap();
+    let offered = import(&agent, ID, Repeat::Offer);
     assert_eq!((&offered.id, &offered.place, &offered.new), (&first.id, &first.place, &None));
 }
 
@@ -160,7 +162,7 @@ fn a_session_goes_on_here_where_its_folder_is_gone() {
     let desk = Desk::new();
     desk.claude(ID, Path::new("/gone/for/good"), 1);
     let agent = desk.agent();
-    let imported = agent.import(&wanted(Origin::Claude, ID)).unwrap();
+    let imported = import(&agent, ID, Repeat::Offer);
     assert_eq!(imported.new.unwrap().notices.len(), 1);
     let SessionPlace::File(file) = imported.place else { panic!("a file") };
     let mut store = JsonlStore::resume(&file);
@@ -181,15 +183,18 @@ fn a_word_means_one_session_or_none() {
     }
     let empty = desk.write("empty.jsonl", &[json!({"type": "summary"})]);
     let agent = desk.agent();
-    let refused = |word: &str| agent.import(&wanted(Origin::Claude, word)).unwrap_err();
+    let refused = |word: &str| agent.foreign_session(Origin::Claude, word).unwrap_err();
     assert!(matches!(refused("1111"), ForeignError::Ambiguous { ids, .. } if ids.len() == 2));
     for word in ["", "zzz", "Titl"] {
         assert!(matches!(refused(word), ForeignError::NotFound { .. }), "{word}");
     }
-    let no_messages = refused(empty.to_str().unwrap());
-    assert!(matches!(no_messages, ForeignError::Import(ImportError::NoMessages { .. })));
-    let unreadable = refused("./missing.jsonl");
-    assert!(matches!(unreadable, ForeignError::Import(ImportError::Read { .. })));
+    let not_imported = |path: &str| {
+        let source = agent.foreign_session(Origin::Claude, path).unwrap();
+        agent.importer(None).import(&source, Repeat::Offer).unwrap_err()
+    };
+    let no_messages = not_imported(empty.to_str().unwrap());
+    assert!(matches!(no_messages, ImportError::NoMessages { .. }));
+    assert!(matches!(not_imported("./missing.jsonl"), ImportError::Read { .. }));
     assert!(!desk.path("home/sessions").exists(), "nothing was written");
 }
 

@@ -7,7 +7,7 @@ use longhand_agent::start::Asking;
 use longhand_coding_agent::agent::{
     CodingAgent, ContextFilesUse, OpenRequest, SessionChoice, ToolSelection,
 };
-use longhand_coding_agent::import::{ImportRequest, Repeat};
+use longhand_coding_agent::import::Repeat;
 use longhand_coding_agent::sessions::Scope;
 use longhand_session::digits::grouped;
 use longhand_session::import::Origin;
@@ -115,8 +115,8 @@ fn import(agent: &CodingAgent, mut launch: Launch) -> Result<Import> {
         (None, None) => return Ok(Import::Done(Box::new(launch))),
     };
     let Some(wanted) = named else { return Ok(Import::Unnamed(origin)) };
-    let request = ImportRequest { origin, wanted, repeat: Repeat::Offer, out: None };
-    let imported = agent.import(&request)?;
+    let source = agent.foreign_session(origin, &wanted)?;
+    let imported = agent.importer(None).import(&source, Repeat::Offer)?;
     match &imported.new {
         Some(new) => new.notices.iter().for_each(|notice| eprintln!("{notice}")),
         None => eprintln!(

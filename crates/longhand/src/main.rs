@@ -23,6 +23,7 @@ use longhand_agent::client::ModelsError;
 use longhand_coding_agent::agent::{CompactFileError, NoModel, OpenError};
 use longhand_coding_agent::import::ForeignError;
 use longhand_session::StoreError;
+use longhand_session::import::ImportError;
 use longhand_session::lookup::LookupError;
 
 use crate::arguments::{Arguments, Command};
@@ -104,8 +105,10 @@ fn exit_of(error: &anyhow::Error) -> Exit {
         if cause.is::<ModelsError>() || cause.is::<NoModel>() {
             return Exit::NoModel;
         }
-        let is_of_a_session =
-            cause.is::<StoreError>() || cause.is::<LookupError>() || cause.is::<ForeignError>();
+        let is_of_a_session = cause.is::<StoreError>()
+            || cause.is::<LookupError>()
+            || cause.is::<ForeignError>()
+            || cause.is::<ImportError>();
         if is_of_a_session {
             return Exit::NoSession;
         }

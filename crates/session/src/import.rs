@@ -34,7 +34,7 @@ use std::io::{self, BufRead};
 use serde::{Deserialize, Serialize};
 
 pub use foreign::{ForeignSession, list};
-pub use origin_mark::ImportedFrom;
+pub use origin_mark::{ImportedFile, ImportedFrom, imported_files};
 pub use survey::{Facts, Title};
 pub use tally::Tally;
 pub use transcript::{ImportError, Transcript};

@@ -1,5 +1,6 @@
 //! The sessions of a user that lie in the database. There need not be one.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use longhand_session::import::ImportedFrom;
@@ -29,17 +30,19 @@ impl SessionDatabase {
         })
     }
 
-    /// The newest session that was imported from there. A database that cannot be read has none.
-    pub(super) fn find_import(&self, from: &ImportedFrom) -> Option<(SessionPlace, SessionId)> {
-        let found = SqliteLibrary::open(&self.path).and_then(|library| match library {
-            Some(library) => library.find_import(from),
-            None => Ok(None),
+    /// Its sessions that were imported, by where they come from. A database that cannot be read has none.
+    pub(super) fn imports(&self) -> HashMap<ImportedFrom, (SessionPlace, SessionId)> {
+        let listed = SqliteLibrary::open(&self.path).and_then(|library| match library {
+            Some(library) => library.imports(),
+            None => Ok(Vec::new()),
         });
-        let id = found.unwrap_or_else(|error| {
+        let listed = listed.unwrap_or_else(|error| {
             tracing::warn!("cannot look for imports in `{}`: {error}", self.path.display());
-            None
+            Vec::new()
         });
-        id.map(|id| (SessionPlace::Database { path: self.path.clone(), id: id.clone() }, id))
+        let place =
+            |id: &SessionId| SessionPlace::Database { path: self.path.clone(), id: id.clone() };
+        listed.into_iter().map(|(id, from)| (from, (place(&id), id))).collect()
     }
 
     /// The sessions in which all words of a query were said, best first, at most `most`. Works on an index: takes milliseconds,

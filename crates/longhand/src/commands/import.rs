@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use anyhow::Result;
 use longhand_coding_agent::agent::CodingAgent;
 use longhand_coding_agent::import::{
-    ForeignError, ImportRequest, ImportedSession, PlannedImport, Repeat,
+    ForeignError, ForeignSource, ImportedSession, Importer, PlannedImport, Repeat,
 };
 use longhand_session::digits::grouped;
 use longhand_session::import::{ForeignSession, ImportError, Origin, Tally};
@@ -31,22 +31,22 @@ pub(crate) fn run(agent: &CodingAgent, arguments: &Import) -> Result<Exit> {
     if arguments.list {
         return list(&agent.foreign_sessions(origin)?, arguments);
     }
-    let wanted = if arguments.all {
-        let sessions = agent.foreign_sessions(origin)?;
-        sessions.into_iter().map(|session| session.path.display().to_string()).collect()
-    } else {
-        arguments.sessions.clone()
-    };
-    if wanted.is_empty() && !arguments.all {
+    if arguments.sessions.is_empty() && !arguments.all {
         let program = origin.as_str();
         eprintln!(
             "Error: name a session, or `--all`; `longhand import {program} --list` shows them"
         );
         return Ok(Exit::Usage);
     }
-    let mut report = Report::new(arguments);
-    for wanted in wanted {
-        report.import(agent, origin, wanted)?;
+    let mut report = Report::new(agent, arguments);
+    if arguments.all {
+        for session in agent.foreign_sessions(origin)? {
+            let name = session.id.clone();
+            report.import(&name, Ok(session.into()))?;
+        }
+    }
+    for name in &arguments.sessions {
+        report.import(name, agent.foreign_session(origin, name))?;
     }
     report.finish()
 }
@@ -107,6 +107,7 @@ fn short_ids(sessions: &[ForeignSession]) -> Vec<&str> {
 /// What is told of several imports. Each line is told when it is known; JSON comes in one piece at the end.
 struct Report<'a> {
     arguments: &'a Import,
+    importer: Importer<'a>,
     done: Vec<Value>,
     failed: Vec<Value>,
     /// Sessions in which nobody said anything.
@@ -114,19 +115,22 @@ struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn new(arguments: &'a Import) -> Self {
-        Self { arguments, done: Vec::new(), failed: Vec::new(), empty: 0 }
+    fn new(agent: &'a CodingAgent, arguments: &'a Import) -> Self {
+        let importer = agent.importer(arguments.out.as_deref());
+        Self { arguments, importer, done: Vec::new(), failed: Vec::new(), empty: 0 }
     }
 
-    fn import(&mut self, agent: &CodingAgent, origin: Origin, wanted: String) -> Result<()> {
-        let repeat = if self.arguments.again { Repeat::Again } else { Repeat::Offer };
-        let out = self.arguments.out.clone();
-        let request = ImportRequest { origin, wanted, repeat, out };
-        let told = if self.arguments.dry_run {
-            agent.plan_import(&request).map(|plan| (of_plan(&plan), plan_line(&plan)))
-        } else {
-            agent.import(&request).map(|imported| (of_import(&imported), import_line(&imported)))
-        };
+    fn import(&mut self, name: &str, found: Result<ForeignSource, ForeignError>) -> Result<()> {
+        let told = found.map_err(anyhow::Error::from).and_then(|source| {
+            let told = if self.arguments.dry_run {
+                self.importer.plan(&source).map(|plan| (of_plan(&plan), plan_line(&plan)))
+            } else {
+                let repeat = if self.arguments.again { Repeat::Again } else { Repeat::Offer };
+                let imported = self.importer.import(&source, repeat);
+                imported.map(|imported| (of_import(&imported), import_line(&imported)))
+            };
+            Ok(told?)
+        });
         match told {
             Ok((value, line)) => {
                 self.done.push(value);
@@ -134,13 +138,10 @@ impl<'a> Report<'a> {
                     output::write(&line)?;
                 }
             }
-            Err(ForeignError::Import(ImportError::NoMessages { .. })) if self.arguments.all => {
-                self.empty += 1;
-            }
+            Err(error) if self.arguments.all && is_empty(&error) => self.empty += 1,
             Err(error) => {
-                let error = format!("{:#}", anyhow::Error::from(error));
-                eprintln!("Error: {error}");
-                self.failed.push(json!({"session": request.wanted, "error": error}));
+                eprintln!("Error: {error:#}");
+                self.failed.push(json!({"session": name, "error": format!("{error:#}")}));
             }
         }
         Ok(())
@@ -159,6 +160,10 @@ impl<'a> Report<'a> {
         }
         Ok(exit)
     }
+}
+
+fn is_empty(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ImportError::NoMessages { .. }))
 }
 
 fn of_import(imported: &ImportedSession) -> Value {

@@ -3,7 +3,7 @@
 //! The header says it, so that a list of sessions is enough to know what was imported; an entry says it too, for other programs of the
 //! format and for whoever reads the file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,27 +41,38 @@ impl ImportedFrom {
         let origin = serde_json::json!({"source": self.source, "sourceId": self.source_id});
         header.extra.insert(MEMBER, origin.into());
     }
+}
 
-    /// The newest session file of these folders that was imported from there, with its id. Reads the start of each file.
-    pub fn find_in(&self, folders: &[PathBuf]) -> Option<(PathBuf, SessionId)> {
-        let files = folders.iter().flat_map(|folder| items(folder)).map(|item| item.path());
-        let found = files
-            .filter(|path| path.extension().is_some_and(|ending| ending == EXTENSION))
-            .filter_map(|path| Some((self.id_in(&path)?, path)));
-        // The names of files begin with the time.
-        found
-            .max_by(|(_, a), (_, b)| a.file_name().cmp(&b.file_name()))
-            .map(|(id, path)| (path, id))
-    }
+/// A session file that was imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The id of the session.
+    pub id: SessionId,
+    /// Where it comes from.
+    pub from: ImportedFrom,
+}
 
-    /// The id of the session in a file, if it was imported from there.
-    fn id_in(&self, path: &Path) -> Option<SessionId> {
-        let head = Windows::open(path)?.head(HEAD_BYTES);
-        head.lines().find_map(|line| {
-            let [kind, id, member] = pick(line, ["type", "id", MEMBER]);
-            let is_header = text(kind).as_deref() == Some("session");
-            let from: Self = member.filter(|_| is_header).and_then(typed)?;
-            text(id).filter(|_| from == *self).map(SessionId::from)
-        })
-    }
+/// The session files of these folders that were imported, the oldest first. Reads the start of each file.
+pub fn imported_files(folders: &[PathBuf]) -> Vec<ImportedFile> {
+    let files = folders.iter().flat_map(|folder| items(folder)).map(|item| item.path());
+    let mut found: Vec<ImportedFile> = files
+        .filter(|path| path.extension().is_some_and(|ending| ending == EXTENSION))
+        .filter_map(imported_file)
+        .collect();
+    // The names of files begin with the time.
+    found.sort_by(|a, b| a.path.file_name().cmp(&b.path.file_name()));
+    found
+}
+
+fn imported_file(path: PathBuf) -> Option<ImportedFile> {
+    let head = Windows::open(&path)?.head(HEAD_BYTES);
+    let (id, from) = head.lines().find_map(|line| {
+        let [kind, id, member] = pick(line, ["type", "id", MEMBER]);
+        let is_header = text(kind).as_deref() == Some("session");
+        let from: ImportedFrom = member.filter(|_| is_header).and_then(typed)?;
+        Some((SessionId::from(text(id)?), from))
+    })?;
+    Some(ImportedFile { path, id, from })
 }

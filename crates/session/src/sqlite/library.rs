@@ -78,26 +78,23 @@ impl SqliteLibrary {
         found.optional().map_err(error("list the sessions of", &self.database.path))
     }
 
-    /// The newest session that was imported from there. Looks at every header.
+    /// The sessions that were imported, and where from, the oldest first. Looks at every header.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn find_import(&self, from: &ImportedFrom) -> Result<Option<SessionId>, StoreError> {
-        let find = || {
-            let mut statement = self.database.connection.prepare(
-                "SELECT id, header FROM sessions WHERE instr(header, ?) ORDER BY created DESC, id DESC",
-            )?;
-            let mut rows = statement.query([&from.source_id])?;
-            while let Some(row) = rows.next()? {
-                let (id, header): (String, String) = (row.get(0)?, row.get(1)?);
-                let header = Header::from_line(&header);
-                if header.as_ref().and_then(ImportedFrom::of).as_ref() == Some(from) {
-                    return Ok(Some(SessionId::from(id)));
-                }
-            }
-            Ok(None)
+    pub fn imports(&self) -> Result<Vec<(SessionId, ImportedFrom)>, StoreError> {
+        let read = || {
+            let sql = "SELECT id, header FROM sessions ORDER BY created, id";
+            let mut statement = self.database.connection.prepare(sql)?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(String, String)>>>()
         };
-        find().map_err(error("list the sessions of", &self.database.path))
+        let headers = read().map_err(error("list the sessions of", &self.database.path))?;
+        let imports = headers.into_iter().filter_map(|(id, header)| {
+            let from = ImportedFrom::of(&Header::from_line(&header)?)?;
+            Some((SessionId::from(id), from))
+        });
+        Ok(imports.collect())
     }
 
     /// The sessions in which all words of a query occur, in one message, one summary or the title; the best first.

@@ -227,7 +227,9 @@ impl Turn {
 
     /// Takes a unit, and gives the one before it.
     fn extend(&mut self, unit: usize, step: Step) -> usize {
-        self.open_calls.retain(|call| !step.answers.contains(call));
+        for call in &step.answers {
+            self.open_calls.remove(call);
+        }
         self.open_calls.extend(step.calls);
         std::mem::replace(&mut self.last_unit, unit)
     }
