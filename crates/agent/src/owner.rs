@@ -246,13 +246,14 @@ impl Owner {
 
     /// Gives the turn that a process before did not finish its end, and lets everybody know.
     pub(crate) async fn end_interrupted_turn(&mut self) {
-        let entries: Vec<_> = self.branch.entries().iter().cloned().collect();
-        let Some(interruption) = interruption::find(&entries) else { return };
+        let turn = self.since_last(EntryTag::User);
+        let Some(interruption) = interruption::find(&turn) else { return };
         self.found.push(interruption.notice());
         let Some(end) = interruption.end(self.clock.now_millis()) else { return };
         let model = self.live.borrow().client.model().clone();
-        let mut replies = entries.iter().rev().filter_map(|entry| entry.message()?.as_assistant());
-        let (api, provider, model) = match replies.next() {
+        let replies = self.since_last(EntryTag::Assistant);
+        let last = replies.first().and_then(|entry| entry.message()?.as_assistant());
+        let (api, provider, model) = match last {
             Some(last) => (last.api.clone(), last.provider.clone(), last.model.clone()),
             None => (model.api.as_str().into(), model.provider.clone(), model.id.clone()),
         };

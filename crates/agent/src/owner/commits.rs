@@ -11,7 +11,7 @@ use longhand_session::entry::{
 };
 use longhand_session::id_source::fresh_entry_id;
 use longhand_session::message::StopReason;
-use longhand_session::store::{Adopted, ChangeSet};
+use longhand_session::store::{Adopted, ChangeSet, EntryTag};
 use longhand_session::time::Timestamp;
 use longhand_session::tokens::{EncryptedReasoning, MessageCounts};
 use longhand_session::{Entry, EntryId, Message, StoreError, tree};
@@ -78,14 +78,16 @@ impl Owner {
 
     /// The calls at the end of the branch that have no results.
     pub(super) fn open_calls(&self) -> Vec<ToolCall> {
-        let entries = self.branch.entries();
-        let is_reply = |entry: &Arc<Entry>| {
-            entry.message().is_some_and(|message| message.as_assistant().is_some())
-        };
         // What came before the last reply has no part in it.
-        let since = entries.iter().rev().position(is_reply).map_or(0, |at| entries.len() - 1 - at);
-        let turn: Vec<Arc<Entry>> = entries.skip(since).into_iter().collect();
-        tree::open_calls_in(&turn)
+        tree::open_calls_in(&self.since_last(EntryTag::Assistant))
+    }
+
+    /// The end of the branch from the last entry of a kind on; all of the window where there is none.
+    pub(super) fn since_last(&self, tag: EntryTag) -> Vec<Arc<Entry>> {
+        let entries = self.branch.entries();
+        let last = entries.iter().rev().position(|entry| EntryTag::of(&entry.kind) == tag);
+        let since = last.map_or(0, |from_end| entries.len() - 1 - from_end);
+        entries.skip(since).into_iter().collect()
     }
 
     async fn append_compaction(&mut self, draft: CompactionDraft) -> Vec<Arc<Entry>> {

@@ -55,9 +55,10 @@ impl Relocation {
     /// # Errors
     /// There is no session, something is in its place, or the move failed. Everything is where it was.
     pub fn run(&self) -> Result<Relocated, StoreError> {
-        let header = JsonlStore::resume(&self.from).open()?.header;
+        // Whatever else lies there is refused before anything is moved.
+        JsonlStore::resume(&self.from).open()?;
         if self.from == self.to {
-            self.write_header(&header)?;
+            self.write_header()?;
             return Ok(Relocated::default());
         }
         let _lock = self.lock()?;
@@ -69,7 +70,7 @@ impl Relocation {
             made.map_err(failed_to("create", folder))?;
         }
         let mut steps = Steps::new(&*self.disk);
-        let moved = self.steps(&header, &mut steps);
+        let moved = self.steps(&mut steps);
         if moved.is_err() {
             steps.take_back();
         } else {
@@ -78,19 +79,24 @@ impl Relocation {
         moved
     }
 
-    fn steps(&self, header: &Header, steps: &mut Steps<'_>) -> Result<Relocated, StoreError> {
+    fn steps(&self, steps: &mut Steps<'_>) -> Result<Relocated, StoreError> {
         steps.file(&self.from, &self.to).map_err(failed_to("move", &self.from))?;
         let mut relocated = Relocated::default();
         let folders = (place::artifact_folder(&self.from), place::artifact_folder(&self.to));
         steps
             .folder(&folders.0, &folders.1, &mut relocated.left_behind)
             .map_err(failed_to("move", &folders.0))?;
-        self.write_header(header)?;
+        self.write_header()?;
         Ok(relocated)
     }
 
-    fn write_header(&self, header: &Header) -> Result<(), StoreError> {
-        let mut header = header.clone();
+    fn write_header(&self) -> Result<(), StoreError> {
+        let mut store = JsonlStore::resume(&self.to).with_disk(Arc::clone(&self.disk));
+        let header = self.moved_header(store.open()?.header);
+        store.rewrite(&ChangeSet { header: Some(header), ..ChangeSet::default() }).map(drop)
+    }
+
+    fn moved_header(&self, mut header: Header) -> Header {
         let old = std::path::absolute(&self.from).unwrap_or_else(|_| self.from.clone());
         let old = old.display().to_string();
         let mut previous = header.previous_session_files.take().unwrap_or_default();
@@ -98,13 +104,11 @@ impl Relocation {
             previous.push(old);
         }
         header.previous_session_files = Some(previous).filter(|files| !files.is_empty());
-        let further = header.additional_directories.take().unwrap_or_default();
-        let further: Vec<String> = further.into_iter().filter(|other| *other != self.cwd).collect();
+        let mut further = header.additional_directories.take().unwrap_or_default();
+        further.retain(|other| *other != self.cwd);
         header.additional_directories = Some(further).filter(|others| !others.is_empty());
         header.cwd = Some(self.cwd.clone());
-        let mut store = JsonlStore::resume(&self.to).with_disk(Arc::clone(&self.disk));
-        store.open()?;
-        store.rewrite(&ChangeSet { header: Some(header), ..ChangeSet::default() }).map(drop)
+        header
     }
 
     /// Nobody appends to a file that is about to have another name.
