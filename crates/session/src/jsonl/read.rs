@@ -39,10 +39,8 @@ impl EntryReader for JsonlStore {
                 session.entry(at, bytes, file.version, &self.persistence).unwrap_or_else(|error| {
                     let (path, line) = (self.path.display(), record.line);
                     tracing::warn!("`{path}`, line {line}: the entry cannot be read: {error}");
-                    // A line that looked whole when the file was opened.
-                    let parent_id = line::usual(bytes).and_then(|names| names.parent_id);
-                    let parent_id = parent_id.as_deref().map(EntryId::from);
-                    damaged_line::stand_in(id.clone(), parent_id, &String::from_utf8_lossy(bytes))
+                    let text = String::from_utf8_lossy(bytes);
+                    damaged_line::stand_in(id.clone(), parent_of_damaged(bytes), &text)
                 });
             entry.id = id.clone();
             entries.push(Arc::new(stale_state::dropped(entry)));
@@ -52,7 +50,7 @@ impl EntryReader for JsonlStore {
 }
 
 impl JsonlStore {
-    /// The line of a record, in the form of today. A damaged one is as it lies.
+    /// The line of a record, in the form of today. A damaged one is as it lies, or its stand-in where it would need another id.
     pub(super) fn line_of(&self, at: usize) -> Result<String, StoreError> {
         let missing = || StoreError::Missing { path: self.path.clone() };
         let session = self.session.as_ref().ok_or_else(missing)?;
@@ -63,11 +61,10 @@ impl JsonlStore {
         file.reader
             .read_exact_at(&mut bytes, record.place.offset)
             .map_err(self.io_error("read"))?;
-        let edited = match record.form {
-            Form::Edited => session.edited(at, &bytes, file.version).ok(),
-            Form::Whole | Form::SharedLine => None,
-        };
-        Ok(edited.unwrap_or_else(|| String::from_utf8_lossy(&bytes).trim_end().to_owned()))
+        Ok(match record.form {
+            Form::Edited => session.edited_or_stand_in(at, &bytes, file.version),
+            Form::Whole | Form::SharedLine => String::from_utf8_lossy(&bytes).trim_end().to_owned(),
+        })
     }
 }
 
@@ -101,12 +98,7 @@ impl Window {
 
 impl Session {
     /// The text of an edited record as it is to be.
-    pub(super) fn edited(
-        &self,
-        at: usize,
-        bytes: &[u8],
-        version: u64,
-    ) -> Result<String, serde_json::Error> {
+    fn edited(&self, at: usize, bytes: &[u8], version: u64) -> Result<String, serde_json::Error> {
         let record = &self.records[at];
         let Some(id) = &record.id else { return Ok(String::from_utf8_lossy(bytes).into_owned()) };
         let previous = self.records[..at].iter().rev().find_map(|record| record.id.as_ref());
@@ -116,6 +108,14 @@ impl Session {
         };
         let target = Target { version, id, previous, nth: &nth };
         migration::migrate(&String::from_utf8_lossy(bytes), &target)
+    }
+
+    /// The same, or what stands in its place where it is damaged: as it lies it would have the id of another entry.
+    pub(super) fn edited_or_stand_in(&self, at: usize, bytes: &[u8], version: u64) -> String {
+        self.edited(at, bytes, version).unwrap_or_else(|_| {
+            let id = self.records[at].id.clone();
+            damaged_line::line(id, parent_of_damaged(bytes), &String::from_utf8_lossy(bytes))
+        })
     }
 
     fn entry(
@@ -131,4 +131,9 @@ impl Session {
         };
         serde_json::from_str(&persistence.read(&line))
     }
+}
+
+/// The parent of an entry whose line looked whole when the file was opened.
+fn parent_of_damaged(bytes: &[u8]) -> Option<EntryId> {
+    line::usual(bytes)?.parent_id.as_deref().map(EntryId::from)
 }

@@ -366,12 +366,13 @@ impl Written {
         let record = &session.records[at];
         let mut bytes = vec![0; record.place.bytes as usize];
         file.reader.read_exact_at(&mut bytes, record.place.offset)?;
-        let edited = match record.form {
-            Form::Edited => session.edited(at, &bytes, file.version).ok(),
-            Form::Whole | Form::SharedLine => None,
+        let place = match record.form {
+            Form::Edited => {
+                let edited = session.edited_or_stand_in(at, &bytes, file.version);
+                self.draft.line(edited.as_bytes())?
+            }
+            Form::Whole | Form::SharedLine => self.draft.line(&bytes)?,
         };
-        // A line that cannot be edited is damaged; it stays as it is.
-        let place = self.draft.line(edited.as_deref().map_or(&bytes[..], str::as_bytes))?;
         self.add(record.id.clone(), place);
         Ok(())
     }

@@ -61,6 +61,16 @@ fn nothing_is_lost(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+#[test]
+fn a_damaged_line_that_shares_its_id_is_written_once_and_for_all() {
+    let lines = [
+        r#"{"type":"session","version":3,"id":"s"}"#,
+        "{\"type\":\"reset_boundary\",\"id\":\"g\",\"parentId\":null\u{1}\"timestamp\":\"t\"}",
+        r#"{"type":"reset_boundary","id":"g","parentId":null,"timestamp":"t"}"#,
+    ];
+    nothing_is_lost((lines.join("\n") + "\n").as_bytes()).unwrap();
+}
+
 /// A session of version 1, with this after its first two members.
 fn of_version_1(rest: &[u8]) -> Vec<u8> {
     [br#"{"type":"session","id":"s""#, rest].concat()
