@@ -3,11 +3,16 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use crossterm::event::EventStream;
+use longhand_agent::UserInput;
 use longhand_agent::start::Asking;
-use longhand_coding_agent::agent::{CodingAgent, KeyVariable, OpenError, OpenRequest, Opened};
+use longhand_coding_agent::agent::{
+    CodingAgent, KeyVariable, OpenError, OpenRequest, Opened, SessionChoice,
+};
 use longhand_coding_agent::{places, stores};
+use longhand_session::breadcrumbs::{Breadcrumb, TerminalId, Trail, follow};
+use longhand_session::place::SessionPlace;
 
 use crate::arguments::Launch;
 use crate::exit::Exit;
@@ -15,7 +20,8 @@ use crate::launch;
 use crate::prompt_input::{self, Stdin};
 use crate::setup;
 use crate::tui::{
-    self, Choice, FirstRunOptions, KeyState, Palette, Surroundings, SymbolSet, TuiOptions,
+    self, Choice, Desk, FirstRunOptions, KeyState, Next, Palette, Picked, Screen, Surroundings,
+    SymbolSet, Theme, TuiOptions,
 };
 
 /// How many variables the first screen names that are not set. More would not help to choose one.
@@ -26,13 +32,24 @@ const MOST_UNSET_KEYS: usize = 4;
 /// # Errors
 /// The session cannot be opened, or there is no terminal.
 pub(crate) async fn run(agent: &CodingAgent, launch: &Launch) -> Result<Exit> {
-    let request = launch::request(launch, Asking::Interactive);
+    let mut keys = None;
+    let mut request = launch::request(launch, Asking::Interactive);
+    if launch.resume == Some(None) {
+        request.session =
+            match picked(agent, launch, keys.get_or_insert_with(EventStream::new)).await {
+                Ok(Some(place)) => SessionChoice::At(place),
+                Ok(None) => return Ok(Exit::Success),
+                Err(exit) => return Ok(exit),
+            };
+    } else if request.session == SessionChoice::Continue {
+        request.session = to_continue(agent)?;
+    }
     let opened = match agent.open(request.clone()).await {
         Ok(opened) => opened,
         Err(OpenError::NoModel(_)) => return without_model(agent, launch, request).await,
         Err(error) => return Err(error.into()),
     };
-    session(agent, launch, opened, String::new(), EventStream::new()).await
+    session(agent, launch, opened, String::new(), keys.unwrap_or_default()).await
 }
 
 /// Shows the first screen, and goes on with what was chosen there.
@@ -88,17 +105,69 @@ async fn first_run_options(agent: &CodingAgent, launch: &Launch) -> FirstRunOpti
 async fn session(
     agent: &CodingAgent,
     launch: &Launch,
-    opened: Opened,
+    mut opened: Opened,
     draft: String,
-    keys: EventStream,
+    mut keys: EventStream,
 ) -> Result<Exit> {
     let messages = if draft.is_empty() {
         prompt_input::gather(&launch.prompt, Stdin::Terminal, agent.directory())?
     } else {
         Vec::new()
     };
-    let (place, id) = (opened.place.clone(), opened.header.id.to_string());
-    let options = TuiOptions {
+    let mut start = Start { draft, messages, notices: agent.notices().to_vec() };
+    let mut screen = Screen::take("longhand").context("the terminal cannot be used")?;
+    loop {
+        start.notices.append(&mut opened.notices);
+        leave_breadcrumb(agent, &opened);
+        let (place, id) = (opened.place.clone(), opened.header.id.to_string());
+        let options = options(agent, launch, &opened, std::mem::take(&mut start)).await;
+        let choice = match tui::run(opened.session, options, &mut screen, &mut keys).await? {
+            Next::Leave { exit, last_answer } => {
+                drop(screen);
+                if let Some(answer) = last_answer {
+                    let answer = Some(answer).filter(|_| agent.settings().exit.print_last);
+                    let id = place.filter(stores::exists).map(|_| id);
+                    tui::print_farewell(answer.as_deref(), id.as_deref());
+                }
+                return Ok(exit);
+            }
+            Next::Open(place) => SessionChoice::At(place),
+            Next::New if place.is_none() => SessionChoice::InMemory,
+            Next::New => SessionChoice::NewNow,
+            Next::Fork => SessionChoice::Fork(id),
+        };
+        // The model of the command line is for the session that it started.
+        let request =
+            OpenRequest { session: choice, ..launch::request(launch, Asking::Interactive) };
+        opened = match agent.open(request.clone()).await {
+            Ok(opened) => opened,
+            Err(error) => {
+                start.notices.push(format!("{:#}", anyhow::Error::from(error)));
+                let session = match place.filter(stores::exists) {
+                    Some(place) => SessionChoice::At(place),
+                    None => SessionChoice::New,
+                };
+                agent.open(OpenRequest { session, ..request }).await?
+            }
+        };
+    }
+}
+
+/// What a session starts with, besides itself.
+#[derive(Default)]
+struct Start {
+    draft: String,
+    messages: Vec<UserInput>,
+    notices: Vec<String>,
+}
+
+async fn options(
+    agent: &CodingAgent,
+    launch: &Launch,
+    opened: &Opened,
+    start: Start,
+) -> TuiOptions {
+    TuiOptions {
         palette: palette(agent, launch),
         symbols: symbols(agent, launch),
         surroundings: Surroundings {
@@ -107,16 +176,76 @@ async fn session(
             git: git(&opened.directory).await,
             mode: Some(agent.settings().tools.approval_mode.clone()).filter(|mode| mode != "write"),
             session: opened.header.title.clone(),
+            about: about(opened),
             is_compaction_automatic: agent.settings().compaction.enabled,
         },
-        keys,
-        draft,
-        messages,
-        notices: agent.notices().iter().chain(&opened.notices).cloned().collect(),
-        prints_last_answer: agent.settings().exit.print_last,
-        resume_id: Box::new(move || place.as_ref().is_some_and(stores::exists).then(|| id.clone())),
+        draft: start.draft,
+        messages: start.messages,
+        notices: start.notices,
+        desk: desk(agent),
+    }
+}
+
+/// A session in a few words: its id, and where it lies.
+fn about(opened: &Opened) -> String {
+    let place = match &opened.place {
+        Some(SessionPlace::File(path)) => path.display().to_string(),
+        Some(SessionPlace::Database { path, .. }) => format!("database {}", path.display()),
+        None => "in memory only".to_owned(),
     };
-    tui::run(opened.session, options).await
+    format!("session {}: {place}", opened.header.id)
+}
+
+/// Where sessions are listed for picking.
+fn desk(agent: &CodingAgent) -> Desk {
+    Desk { sessions: agent.sessions().clone(), directory: agent.directory().to_owned() }
+}
+
+/// Remembers for this terminal which session it was in.
+fn leave_breadcrumb(agent: &CodingAgent, opened: &Opened) {
+    let file = opened.place.as_ref().and_then(SessionPlace::file);
+    let (Some(file), Some(terminal)) = (file, terminal()) else { return };
+    let crumb = Breadcrumb::new(&opened.directory, file);
+    if let Err(error) = agent.sessions().breadcrumbs().leave(&terminal, &crumb) {
+        tracing::warn!("cannot remember the session of this terminal: {error}");
+    }
+}
+
+fn terminal() -> Option<TerminalId> {
+    let device = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok();
+    let device = device.map(|name| PathBuf::from(name.to_string_lossy().into_owned()));
+    let environment = setup::environment();
+    TerminalId::find(device.as_deref(), |name| environment.var(name))
+}
+
+/// The session to go on with in this terminal: the one that it was in last, else the newest of the directory.
+fn to_continue(agent: &CodingAgent) -> Result<SessionChoice> {
+    let crumb = terminal().and_then(|terminal| agent.sessions().breadcrumbs().read(&terminal));
+    let trail = crumb.map_or(Trail::Elsewhere, |crumb| follow(&crumb, agent.directory()));
+    Ok(match trail {
+        Trail::Here(file) => SessionChoice::At(SessionPlace::File(file)),
+        Trail::Moved(file) => {
+            let place = SessionPlace::File(file);
+            SessionChoice::At(agent.move_session(&place, agent.directory())?)
+        }
+        Trail::Fresh => SessionChoice::New,
+        Trail::Elsewhere => SessionChoice::Continue,
+    })
+}
+
+/// `--resume` without a value: a session is picked before any is opened. `None` where the user went back.
+async fn picked(
+    agent: &CodingAgent,
+    launch: &Launch,
+    keys: &mut EventStream,
+) -> Result<Option<SessionPlace>, Exit> {
+    let theme = Theme::new(palette(agent, launch), symbols(agent, launch));
+    let Ok(mut screen) = Screen::take("longhand") else { return Err(Exit::Failure) };
+    match tui::pick(&mut screen, keys, &theme, &desk(agent), "").await {
+        Picked::Session(place) => Ok(Some(place)),
+        Picked::Nothing => Ok(None),
+        Picked::Ended(number) => Err(Exit::Signal(number)),
+    }
 }
 
 fn palette(agent: &CodingAgent, launch: &Launch) -> Palette {

@@ -24,7 +24,7 @@ pub(crate) async fn run(launch: Launch) -> Result<Exit> {
     let agent = make(&launch.common, overrides(&launch))?;
     let _log =
         crate::log::start(&agent.places().logs(), std::env::var("LONGHAND_LOG").ok().as_deref());
-    if launch.resume == Some(None) {
+    if launch.resume == Some(None) && output.is_some() {
         return list_sessions(&agent);
     }
     let launch = match import(&agent, launch)? {

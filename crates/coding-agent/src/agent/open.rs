@@ -206,6 +206,12 @@ impl CodingAgent {
         let directory = &self.setup.directory;
         let place = match choice {
             SessionChoice::New => None,
+            SessionChoice::NewNow => {
+                let header = self.new_header();
+                let store = self.settings().sessions.store;
+                let place = self.sessions.new_place(store, directory, &header);
+                return self.new_store_at(&place);
+            }
             SessionChoice::InMemory => return Ok(Box::new(MemoryStore::new(self.new_header()))),
             SessionChoice::Continue => {
                 self.sessions.newest(directory)?.map(|session| session.place)

@@ -50,6 +50,8 @@ impl Default for OpenRequest {
 pub enum SessionChoice {
     /// A new one; its file appears with the first message.
     New,
+    /// A new one that is written at once.
+    NewNow,
     /// A new one that is kept nowhere.
     InMemory,
     /// The newest of the directory, or a new one where there is none.

@@ -3,10 +3,14 @@
 //! Effects are carried out in their order; a pass and the reading of a transcript take their time beside the others.
 
 use longhand_agent::SessionHandle;
+use longhand_session::title_slot::TitleSource;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::app::{Effect, Reply};
+
+/// People believe that clearing deletes, and look for what they think is lost.
+const CLEARED: &str = "the model begins afresh; everything above stays in the session. /new begins another one, /resume goes back";
 
 /// The view's end of the way to the session. Dropping it ends the courier's work after what it has been given.
 pub(crate) struct Courier {
@@ -96,8 +100,19 @@ async fn carry(
                 });
                 None
             }
+            Effect::Reset => Some(Reply::Done(match session.reset().await {
+                Ok(()) => Ok(CLEARED.into()),
+                Err(error) => Err(format!("the context was not cleared: {error}")),
+            })),
+            Effect::Rename(title) => {
+                let renamed = session.set_title(title.clone(), TitleSource::User).await;
+                Some(Reply::Done(match renamed {
+                    Ok(()) => Ok(format!("the session is called: {title}")),
+                    Err(error) => Err(format!("the title was not changed: {error}")),
+                }))
+            }
             // These concern the terminal, and are done where it is owned.
-            Effect::Repaint | Effect::Suspend | Effect::Quit => None,
+            Effect::Repaint | Effect::Suspend | Effect::Switch(_) | Effect::Quit => None,
         };
         if let Some(reply) = reply {
             let _ = replies.send(reply);

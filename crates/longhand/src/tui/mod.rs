@@ -21,6 +21,7 @@ mod markdown;
 mod moment;
 mod pace;
 mod panel;
+mod picker;
 mod render;
 mod run;
 mod sanitize;
@@ -37,7 +38,10 @@ mod wrap;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use farewell::print as print_farewell;
 pub(crate) use first_run::{Choice, FirstRunOptions, KeyState, first_run};
-pub(crate) use run::{TuiOptions, run};
+pub(crate) use picker::{Desk, Picked, pick};
+pub(crate) use run::{Next, TuiOptions, run};
 pub(crate) use status_line::{Surroundings, folder_name};
-pub(crate) use theme::{Palette, SymbolSet};
+pub(crate) use terminal::Screen;
+pub(crate) use theme::{Palette, SymbolSet, Theme};

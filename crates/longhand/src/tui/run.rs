@@ -11,15 +11,16 @@ use crossterm::event::EventStream;
 use futures::StreamExt;
 use longhand_agent::event::NoticeLevel;
 use longhand_agent::{Ending, SessionHandle, Subscription, UserInput};
+use longhand_session::place::SessionPlace;
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::app::{App, Effect};
+use super::app::{App, Effect, Switch};
 use super::courier::Courier;
-use super::farewell;
 use super::input::Input;
 use super::moment::Moment;
 use super::pace::Pace;
+use super::picker::{self, Desk, Picked};
 use super::render::{self, SPINNER_PERIOD};
 use super::status_line::Surroundings;
 use super::terminal::Screen;
@@ -39,8 +40,6 @@ const SUSPEND_GRACE: Duration = Duration::from_millis(100);
 
 /// How the terminal looks, and what it is told besides the session.
 pub(crate) struct TuiOptions {
-    /// The keys.
-    pub(crate) keys: EventStream,
     /// Colours.
     pub palette: Palette,
     /// Glyphs.
@@ -53,18 +52,38 @@ pub(crate) struct TuiOptions {
     pub messages: Vec<UserInput>,
     /// What the user should know, one line each.
     pub notices: Vec<String>,
-    /// Whether the last answer is printed at the end.
-    pub prints_last_answer: bool,
-    /// The id by which the session can be resumed; asked at the end, `None` where nothing was stored.
-    pub resume_id: Box<dyn Fn() -> Option<String> + Send + Sync>,
+    /// Where other sessions are listed.
+    pub desk: Desk,
 }
 
-/// Runs the interactive terminal over a session until the user leaves, and ends the session. The last answer and how to resume are
-/// printed when the terminal has been given back.
+/// What comes after a session.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Nothing: the user leaves.
+    Leave {
+        /// How.
+        exit: Exit,
+        /// The last answer, where there is a terminal to print it on.
+        last_answer: Option<String>,
+    },
+    /// The session that lies there.
+    Open(SessionPlace),
+    /// A new one.
+    New,
+    /// A copy of the one that was left.
+    Fork,
+}
+
+/// Runs the interactive terminal over a session until the user leaves it, and ends the session.
 ///
 /// # Errors
-/// There is no terminal, or the transcript cannot be read.
-pub(crate) async fn run(session: SessionHandle, options: TuiOptions) -> Result<Exit> {
+/// The transcript cannot be read, or the session not be written to its end.
+pub(crate) async fn run(
+    session: SessionHandle,
+    options: TuiOptions,
+    screen: &mut Screen,
+    keys: &mut EventStream,
+) -> Result<Next> {
     // First the events, then the transcript, so that nothing falls between them.
     let events = session.subscribe().await.context("the session is closed")?;
     let transcript = session.transcript().await.context("the session is closed")?;
@@ -80,30 +99,25 @@ pub(crate) async fn run(session: SessionHandle, options: TuiOptions) -> Result<E
     for (i, message) in options.messages.into_iter().enumerate() {
         courier.send(if i == 0 { Effect::Steer(message) } else { Effect::FollowUp(message) });
     }
-    let screen = Screen::take("longhand").context("the terminal cannot be used")?;
-    let mut terminal = Loop {
-        app,
-        events,
-        courier,
-        screen,
-        pace: Pace::default(),
-        started: Instant::now(),
-        keys: options.keys,
-    };
-    let left = terminal.work().await;
-    let Loop { app, screen, courier, .. } = terminal;
-    drop(screen);
+    let mut terminal =
+        Loop { app, events, courier, screen, pace: Pace::default(), started: Instant::now(), keys };
+    let left = terminal.work_or_pick(&theme, &options.desk).await;
+    let Loop { app, courier, .. } = terminal;
     drop(courier);
-    let exit = close(&session, left).await?;
-    if left != Left::TerminalGone {
-        let last = options.prints_last_answer.then(|| app.view().last_text().to_owned());
-        farewell::print(last.as_deref(), (options.resume_id)().as_deref());
-    }
-    Ok(exit)
+    let exit = close(&session, &left).await?;
+    Ok(match left {
+        Left::Open(place) => Next::Open(place),
+        Left::Switch(Switch::Fork) => Next::Fork,
+        Left::Switch(Switch::New | Switch::Resume(_)) => Next::New,
+        Left::TerminalGone => Next::Leave { exit, last_answer: None },
+        Left::Asked | Left::SessionClosed | Left::Signal(_) => {
+            Next::Leave { exit, last_answer: Some(app.view().last_text().to_owned()) }
+        }
+    })
 }
 
 /// Why the loop has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Left {
     /// The user wanted to.
     Asked,
@@ -113,13 +127,17 @@ enum Left {
     Signal(u8),
     /// There is no terminal any more.
     TerminalGone,
+    /// The user wants another session.
+    Switch(Switch),
+    /// The user has picked another session.
+    Open(SessionPlace),
 }
 
 /// Ends the session. A second signal meanwhile ends the program at once.
-async fn close(session: &SessionHandle, left: Left) -> Result<Exit> {
+async fn close(session: &SessionHandle, left: &Left) -> Result<Exit> {
     let signal = match left {
-        Left::Asked | Left::SessionClosed => None,
-        Left::Signal(number) => Some(number),
+        Left::Asked | Left::SessionClosed | Left::Switch(_) | Left::Open(_) => None,
+        Left::Signal(number) => Some(*number),
         Left::TerminalGone => Some(1),
     };
     let ending = if signal.is_some() { Ending::Signal } else { Ending::Normal };
@@ -127,17 +145,17 @@ async fn close(session: &SessionHandle, left: Left) -> Result<Exit> {
     tokio::select! {
         closed = closing => closed?,
         number = signals::ending(), if signal.is_none() => return Ok(Exit::Signal(number)),
-        () = tokio::time::sleep(HANGUP_GRACE), if left == Left::TerminalGone => {}
+        () = tokio::time::sleep(HANGUP_GRACE), if *left == Left::TerminalGone => {}
     }
     Ok(signal.map_or(Exit::Success, Exit::Signal))
 }
 
-struct Loop {
-    keys: EventStream,
+struct Loop<'t> {
+    keys: &'t mut EventStream,
     app: App,
     events: Subscription,
     courier: Courier,
-    screen: Screen,
+    screen: &'t mut Screen,
     pace: Pace,
     started: Instant,
 }
@@ -151,7 +169,25 @@ enum Wake {
     Time,
 }
 
-impl Loop {
+impl Loop<'_> {
+    /// Works until the user leaves the session. A list of sessions from which nothing was picked leads back to it.
+    async fn work_or_pick(&mut self, theme: &Theme, desk: &Desk) -> Left {
+        loop {
+            let left = self.work().await;
+            let Left::Switch(Switch::Resume(query)) = &left else { return left };
+            if let Some(place) = meant(query, desk) {
+                return Left::Open(place);
+            }
+            self.screen.forget();
+            match picker::pick(self.screen, self.keys, theme, desk, query).await {
+                Picked::Session(place) => return Left::Open(place),
+                Picked::Ended(1) => return Left::TerminalGone,
+                Picked::Ended(number) => return Left::Signal(number),
+                Picked::Nothing => self.screen.forget(),
+            }
+        }
+    }
+
     async fn work(&mut self) -> Left {
         let ending = signals::ending();
         tokio::pin!(ending);
@@ -187,6 +223,7 @@ impl Loop {
             for effect in effects {
                 match effect {
                     Effect::Quit => return Left::Asked,
+                    Effect::Switch(switch) => return Left::Switch(switch),
                     Effect::Repaint => self.screen.forget(),
                     Effect::Suspend => {
                         if self.suspend().await.is_err() {
@@ -268,6 +305,11 @@ impl Loop {
     fn now(&self) -> Moment {
         Moment::new(self.started.elapsed())
     }
+}
+
+/// The one session that a word names.
+fn meant(word: &str, desk: &Desk) -> Option<SessionPlace> {
+    if word.is_empty() { None } else { desk.sessions.find(word, &desk.directory).ok() }
 }
 
 /// Sleeps for a time; for ever without one.

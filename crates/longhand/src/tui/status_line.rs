@@ -31,6 +31,8 @@ pub(crate) struct Surroundings {
     pub mode: Option<String>,
     /// Title of the session.
     pub session: Option<String>,
+    /// Title, id and place of the session, for whoever asks.
+    pub about: String,
     /// Whether the context is compacted by itself.
     pub is_compaction_automatic: bool,
 }

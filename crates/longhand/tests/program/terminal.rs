@@ -196,3 +196,37 @@ fn a_small_window_and_a_resize_keep_the_program_usable() {
     terminal.press("/quit\r");
     assert_eq!(terminal.end(), 0);
 }
+
+#[test]
+fn a_session_is_left_for_a_new_one_and_picked_again() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["--model", "demo/offline"], 30, 100);
+    terminal.wait_for("demo/offline");
+    terminal.press("the first thing\r");
+    terminal.wait_for("Try list .");
+    terminal.press("/rename Work on the parser\r");
+    terminal.wait_for("the session is called");
+    terminal.press("/new\r");
+    terminal.wait("an empty session", |screen| !screen.contents().contains("the first thing"));
+    terminal.press("the second thing\r");
+    terminal.wait_for("Try list .");
+    terminal.press("/resume parser zzz\r");
+    terminal.wait_for("nothing matches");
+    terminal.press("\x15parser");
+    terminal.wait_for("▸ Work on the parser");
+    terminal.press("\r");
+    terminal.wait_for("› the first thing");
+    terminal.press("/clear\r");
+    terminal.wait_for("everything above stays");
+    // SIGKILL; this terminal goes on where it was, not with the session that was written last.
+    terminal.child.kill().expect("the program is killed");
+    terminal.end();
+    let mut again = Terminal::start(&home, &["--resume"], 30, 100);
+    again.wait_for("Work on the parser");
+    again.press("\x1b");
+    assert_eq!(again.end(), 0);
+    let mut direct = Terminal::start(&home, &["--resume", "work on"], 30, 100);
+    direct.wait_for("› the first thing");
+    direct.press("/quit\r");
+    assert_eq!(direct.end(), 0);
+}

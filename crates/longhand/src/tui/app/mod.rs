@@ -46,6 +46,12 @@ pub(crate) enum Effect {
     Compact(ManualRequest),
     /// Answer a question about a call.
     Answer(ToolCallId, ApprovalAnswer),
+    /// Let the model begin afresh.
+    Reset,
+    /// Give the session a title.
+    Rename(String),
+    /// Leave this session for another one.
+    Switch(Switch),
     /// Read the transcript of the branch that is active now.
     LoadTranscript,
     /// Read entries that were changed in place.
@@ -58,6 +64,17 @@ pub(crate) enum Effect {
     Quit,
 }
 
+/// For which session this one is left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Switch {
+    /// One that is picked from a list, or the one that these words mean.
+    Resume(String),
+    /// A new one.
+    New,
+    /// A copy of this one.
+    Fork,
+}
+
 /// What came of an effect.
 #[derive(Debug)]
 pub(crate) enum Reply {
@@ -67,6 +84,8 @@ pub(crate) enum Reply {
     Compacted(Result<CompactionResult, MaintenanceError>),
     /// Entries as they are now.
     Entries(Vec<Arc<Entry>>),
+    /// Something small was done, or could not be.
+    Done(Result<String, String>),
     /// The transcript was read.
     Transcript(Result<SessionContext, Arc<StoreError>>),
 }
@@ -166,6 +185,8 @@ impl App {
                     self.view.replace_entry(entry);
                 }
             }
+            Reply::Done(Ok(text)) => self.view.notify(NoticeLevel::Info, text, now),
+            Reply::Done(Err(text)) => self.view.notify(NoticeLevel::Error, text, now),
             Reply::Transcript(Ok(context)) => {
                 self.view.show_transcript(&context);
                 self.transcript.reset();
@@ -175,6 +196,16 @@ impl App {
                 self.view.notify(NoticeLevel::Error, text, now);
             }
         }
+    }
+
+    /// Says something for a while.
+    pub(crate) fn tell(&mut self, level: NoticeLevel, text: impl Into<String>, now: Moment) {
+        self.view.notify(level, text, now);
+    }
+
+    /// The session's title, id and place.
+    pub(crate) fn about_session(&self) -> String {
+        self.around.about.clone()
     }
 
     /// Begins a pass that the user asked for.

@@ -1,8 +1,14 @@
 //! Slash commands. The table is the one source for completion, help and running: a new command is a file and a line here.
 
+mod clear;
 pub(crate) mod compact;
+mod fork;
 mod help;
+mod new;
 mod quit;
+mod rename;
+mod resume;
+mod session;
 
 use super::app::{App, Effect};
 use super::moment::Moment;
@@ -22,7 +28,17 @@ pub(crate) struct Command {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const TABLE: &[Command] = &[compact::COMMAND, help::COMMAND, quit::COMMAND];
+pub(crate) const TABLE: &[Command] = &[
+    compact::COMMAND,
+    clear::COMMAND,
+    new::COMMAND,
+    resume::COMMAND,
+    fork::COMMAND,
+    rename::COMMAND,
+    session::COMMAND,
+    help::COMMAND,
+    quit::COMMAND,
+];
 
 impl Command {
     /// Whether the command has that name or alias.

@@ -6,6 +6,7 @@ mod fixture;
 mod fold;
 mod keys;
 mod markdown;
+mod picker;
 mod properties;
 mod run;
 mod sanitize;
