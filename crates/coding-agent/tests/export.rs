@@ -36,7 +36,7 @@ fn user(id: &str, parent: Option<&str>, text: &str) -> Value {
         "message": {"role": "user", "content": text, "timestamp": 1}})
 }
 
-fn turn(id: &str, parent: &str, content: Value) -> Value {
+fn turn(id: &str, parent: &str, content: &Value) -> Value {
     json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-03-01T10:00:01.000Z",
         "message": {"role": "assistant", "provider": "demo", "model": "offline", "stopReason": "stop",
             "usage": {"input": 10, "output": 5, "totalTokens": 15, "cost": {"total": 0.5}},
@@ -58,17 +58,17 @@ fn forked() -> Written {
         turn(
             "a1",
             "u1",
-            json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "First."},
+            &json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "First."},
             {"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "ls"}}]),
         ),
         result("r1", "a1", "one\ntwo"),
         user("left", Some("r1"), "The way not taken"),
-        turn("left2", "left", json!([{"type": "text", "text": "A dead end."}])),
+        turn("left2", "left", &json!([{"type": "text", "text": "A dead end."}])),
         user("u2", Some("r1"), "Go on"),
         json!({"type": "label", "id": "l", "parentId": "u2", "targetId": "u2", "label": "here"}),
         json!({"type": "compaction", "id": "c1", "parentId": "l", "summary": "What was done",
             "firstKeptEntryId": "u2", "tokensBefore": 2_500, "tokensAfter": 400, "method": "soft"}),
-        turn("a2", "c1", json!([{"type": "text", "text": "Done."}])),
+        turn("a2", "c1", &json!([{"type": "text", "text": "Done."}])),
     ])
 }
 
@@ -111,7 +111,7 @@ fn nothing_that_was_said_can_act_on_a_page() {
         turn(
             "b",
             "a\"onclick=\"x",
-            json!([{"type": "text", "text": evil}, {"type": "thinking", "thinking": evil},
+            &json!([{"type": "text", "text": evil}, {"type": "thinking", "thinking": evil},
             {"type": "toolCall", "id": "c", "name": evil, "arguments": {"x": evil}},
             {"type": "image", "mimeType": "image/svg+xml", "data": "PHN2Zz4="},
             {"type": "image", "mimeType": "image/png\" onload=\"x", "data": "AAAA"}]),
@@ -124,7 +124,7 @@ fn nothing_that_was_said_can_act_on_a_page() {
     assert_eq!(page.matches("<script").count(), 1, "its own");
     assert_eq!(page.matches("<img").count(), 1, "the picture of the result");
     assert!(
-        !page.contains("onclick=\"") && !page.contains("onload=\"") && !page.contains("\u{1b}")
+        !page.contains("onclick=\"") && !page.contains("onload=\"") && !page.contains('\u{1b}')
     );
     assert!(
         !page.contains("href=\"javascript:")
@@ -146,7 +146,7 @@ fn keys_stay_at_home_in_every_format() {
         turn(
             "a",
             "u",
-            json!([{"type": "text", "text": format!("`{KEY}`")},
+            &json!([{"type": "text", "text": format!("`{KEY}`")},
             {"type": "thinking", "thinking": KEY},
             {"type": "toolCall", "id": "c", "name": "bash",
                 "arguments": {"command": format!("curl -H 'Authorization: Bearer {KEY}'"), "API_KEY": "hunter2hunter2"}}]),
