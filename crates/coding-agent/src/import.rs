@@ -153,6 +153,10 @@ impl CodingAgent {
         } else {
             sessions.retain(is_title);
         }
+        if sessions.iter().all(|session| session.id == sessions[0].id) {
+            // One session in two folders: the newer file counts.
+            sessions.truncate(1);
+        }
         if sessions.len() > 1 {
             let ids = sessions.into_iter().take(MAX_NAMED).map(|session| session.id).collect();
             return Err(ForeignError::Ambiguous { origin, wanted: wanted.to_owned(), ids });

@@ -199,6 +199,15 @@ fn a_word_means_one_session_or_none() {
 }
 
 #[test]
+fn a_session_in_two_folders_is_one() {
+    let desk = Desk::new();
+    let file = desk.claude(ID, &desk.path("project"), 1);
+    fs::create_dir_all(desk.path("user/.claude/projects/-q")).unwrap();
+    fs::copy(&file, desk.path(&format!("user/.claude/projects/-q/{ID}.jsonl"))).unwrap();
+    assert!(desk.agent().foreign_session(Origin::Claude, ID).is_ok());
+}
+
+#[test]
 fn variables_say_where_other_programs_keep_their_sessions() {
     let desk = Desk::new();
     let hello = json!({"type": "response_item", "payload":

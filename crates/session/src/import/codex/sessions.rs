@@ -27,13 +27,16 @@ const MAX_INDEX_BYTES: u64 = 64 << 20;
 pub(in crate::import) fn sessions(root: &Path) -> Vec<ForeignSession> {
     let mut sessions = threads(root);
     let known: HashSet<PathBuf> = sessions.iter().map(|session| session.path.clone()).collect();
+    // The database may name a file by another path to it.
+    let known_ids: HashSet<String> = sessions.iter().map(|session| session.id.clone()).collect();
     let names = names(&root.join("session_index.jsonl"));
     let mut files = Vec::new();
     for folder in FOLDERS {
         find_transcripts(&root.join(folder), MAX_DEPTH, &mut files);
     }
     let others = files.into_iter().filter(|file| !known.contains(file));
-    sessions.extend(others.filter_map(|file| glance(&file)));
+    let others = others.filter_map(|file| glance(&file));
+    sessions.extend(others.filter(|session| !known_ids.contains(&session.id)));
     for session in &mut sessions {
         let name = names.get(&session.id).cloned();
         session.title = name.or(session.title.take());
