@@ -24,6 +24,7 @@ mod plan;
 mod request;
 mod surroundings;
 mod todo_of_branch;
+mod trail;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

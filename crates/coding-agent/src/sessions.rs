@@ -154,6 +154,15 @@ impl Sessions {
         }
     }
 
+    /// Whether a session may be gone on with here: with a folder that the user named, only one that lies in it.
+    pub(crate) fn may_hold(&self, session: &SessionPlace) -> bool {
+        let (SessionPlace::File(path) | SessionPlace::Database { path, .. }) = session;
+        match &self.layout {
+            Layout::Buckets(_) => true,
+            Layout::Flat => path.starts_with(&self.root),
+        }
+    }
+
     /// The pinned sessions.
     pub fn pins(&self) -> &Pins {
         &self.pins
@@ -230,7 +239,7 @@ impl Sessions {
     }
 
     /// The folder of the session files of a working directory.
-    pub(crate) fn folder(&self, directory: &Path) -> PathBuf {
+    pub fn folder(&self, directory: &Path) -> PathBuf {
         match &self.layout {
             Layout::Buckets(landmarks) => self.root.join(landmarks.bucket(directory)),
             Layout::Flat => self.root.clone(),

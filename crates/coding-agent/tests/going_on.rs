@@ -11,6 +11,7 @@ use longhand_coding_agent::agent::{
 use longhand_coding_agent::demo::Pace;
 use longhand_coding_agent::sessions::Scope;
 use longhand_coding_agent::{CodingAgent, Environment, OpenRequest, Opened, Setup};
+use longhand_session::breadcrumbs::TerminalId;
 use longhand_session::jsonl::JsonlStore;
 use longhand_session::model::Effort;
 use longhand_session::place::SessionPlace;
@@ -317,4 +318,65 @@ async fn a_session_moves_to_another_folder_and_works_there() {
     let refused = agent.move_session(&from, &desk.path("project"));
     let is_missing = matches!(refused, Err(MoveSessionError::Store(StoreError::Missing { .. })));
     assert!(is_missing, "{refused:?}");
+}
+
+/// Opens a session for somebody at a terminal; without a name nobody watches.
+async fn at_terminal(agent: &CodingAgent, name: Option<&str>, session: SessionChoice) -> Opened {
+    let terminal = name.and_then(|name| TerminalId::find(Some(Path::new(name)), |_| None));
+    let model = Some("demo/offline".into());
+    let request = OpenRequest { session, terminal, model, ..OpenRequest::default() };
+    agent.open(request).await.unwrap()
+}
+
+async fn continued(agent: &CodingAgent, name: Option<&str>) -> Opened {
+    at_terminal(agent, name, SessionChoice::Continue).await
+}
+
+#[tokio::test]
+async fn each_terminal_goes_on_with_its_own_session() {
+    for store in ["jsonl", "sqlite"] {
+        let desk = Desk::new();
+        let agent = desk.agent(&[&format!("sessions.store={store}")]);
+        let [first, newest] = ["/dev/pts/1", "/dev/pts/2"].map(Some);
+        let mut ids = Vec::new();
+        for name in [first, newest] {
+            let opened = at_terminal(&agent, name, SessionChoice::New).await;
+            say(&opened, "help").await;
+            ids.push(opened.header.id.clone());
+            opened.session.close().await.unwrap();
+        }
+        assert_eq!(continued(&agent, first).await.header.id, ids[0], "{store}");
+        assert_eq!(continued(&agent, Some("/dev/pts/9")).await.header.id, ids[1], "{store}");
+        assert_eq!(continued(&agent, None).await.header.id, ids[1], "{store}: nobody watches");
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_had_not_begun_does_not_bring_back_an_older_one() {
+    let desk = Desk::new();
+    let agent = desk.agent(&[]);
+    let terminal = Some("/dev/pts/1");
+    let old = at_terminal(&agent, terminal, SessionChoice::New).await;
+    say(&old, "help").await;
+    at_terminal(&agent, terminal, SessionChoice::New).await;
+    let next = continued(&agent, terminal).await;
+    assert_ne!(next.header.id, old.header.id);
+    assert_eq!(continued(&agent, None).await.header.id, old.header.id);
+}
+
+#[tokio::test]
+async fn a_session_moves_along_with_its_renamed_folder() {
+    let desk = Desk::new();
+    let terminal = Some("/dev/pts/1");
+    let opened = at_terminal(&desk.agent(&[]), terminal, SessionChoice::New).await;
+    say(&opened, "help").await;
+    opened.session.close().await.unwrap();
+    std::fs::rename(desk.path("project"), desk.path("renamed")).unwrap();
+
+    let agent = desk.agent_in("renamed", &[]);
+    let next = continued(&agent, terminal).await;
+    assert_eq!((&next.header.id, &next.directory), (&opened.header.id, &desk.path("renamed")));
+    let file = file_of(next.place.as_ref().unwrap()).to_owned();
+    assert!(file.starts_with(agent.sessions().folder(&desk.path("renamed"))), "{file:?}");
+    assert!(next.notices.iter().any(|notice| notice.contains("it moved along")));
 }

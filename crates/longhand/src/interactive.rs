@@ -11,7 +11,6 @@ use longhand_coding_agent::agent::{
     CodingAgent, KeyVariable, OpenError, OpenRequest, Opened, SessionChoice,
 };
 use longhand_coding_agent::{places, stores};
-use longhand_session::breadcrumbs::{Breadcrumb, TerminalId, Trail, follow};
 use longhand_session::place::SessionPlace;
 
 use crate::arguments::Launch;
@@ -33,7 +32,7 @@ const MOST_UNSET_KEYS: usize = 4;
 /// The session cannot be opened, or there is no terminal.
 pub(crate) async fn run(agent: &CodingAgent, launch: &Launch) -> Result<Exit> {
     let mut keys = None;
-    let mut request = launch::request(launch, Asking::Interactive);
+    let mut request = request(launch);
     if launch.resume == Some(None) {
         request.session =
             match picked(agent, launch, keys.get_or_insert_with(EventStream::new)).await {
@@ -41,8 +40,6 @@ pub(crate) async fn run(agent: &CodingAgent, launch: &Launch) -> Result<Exit> {
                 Ok(None) => return Ok(Exit::Success),
                 Err(exit) => return Ok(exit),
             };
-    } else if request.session == SessionChoice::Continue {
-        request.session = to_continue(agent)?;
     }
     let opened = match agent.open(request.clone()).await {
         Ok(opened) => opened,
@@ -50,6 +47,11 @@ pub(crate) async fn run(agent: &CodingAgent, launch: &Launch) -> Result<Exit> {
         Err(error) => return Err(error.into()),
     };
     session(agent, launch, opened, String::new(), keys.unwrap_or_default()).await
+}
+
+/// What the flags ask to be opened, for somebody who sits at a terminal.
+fn request(launch: &Launch) -> OpenRequest {
+    OpenRequest { terminal: setup::terminal(), ..launch::request(launch, Asking::Interactive) }
 }
 
 /// Shows the first screen, and goes on with what was chosen there.
@@ -118,7 +120,6 @@ async fn session(
     let mut screen = Screen::take("longhand").context("the terminal cannot be used")?;
     loop {
         start.notices.append(&mut opened.notices);
-        leave_breadcrumb(agent, &opened);
         let (place, id) = (opened.place.clone(), opened.header.id.to_string());
         let options = options(agent, launch, &opened, std::mem::take(&mut start)).await;
         let choice = match tui::run(opened.session, options, &mut screen, &mut keys).await? {
@@ -137,8 +138,7 @@ async fn session(
             Next::Fork => SessionChoice::Fork(id),
         };
         // The model of the command line is for the session that it started.
-        let request =
-            OpenRequest { session: choice, ..launch::request(launch, Asking::Interactive) };
+        let request = OpenRequest { session: choice, ..request(launch) };
         opened = match agent.open(request.clone()).await {
             Ok(opened) => opened,
             Err(error) => {
@@ -199,38 +199,6 @@ fn about(opened: &Opened) -> String {
 /// Where sessions are listed for picking.
 fn desk(agent: &CodingAgent) -> Desk {
     Desk { sessions: agent.sessions().clone(), directory: agent.directory().to_owned() }
-}
-
-/// Remembers for this terminal which session it was in.
-fn leave_breadcrumb(agent: &CodingAgent, opened: &Opened) {
-    let file = opened.place.as_ref().and_then(SessionPlace::file);
-    let (Some(file), Some(terminal)) = (file, terminal()) else { return };
-    let crumb = Breadcrumb::new(&opened.directory, file);
-    if let Err(error) = agent.sessions().breadcrumbs().leave(&terminal, &crumb) {
-        tracing::warn!("cannot remember the session of this terminal: {error}");
-    }
-}
-
-fn terminal() -> Option<TerminalId> {
-    let device = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok();
-    let device = device.map(|name| PathBuf::from(name.to_string_lossy().into_owned()));
-    let environment = setup::environment();
-    TerminalId::find(device.as_deref(), |name| environment.var(name))
-}
-
-/// The session to go on with in this terminal: the one that it was in last, else the newest of the directory.
-fn to_continue(agent: &CodingAgent) -> Result<SessionChoice> {
-    let crumb = terminal().and_then(|terminal| agent.sessions().breadcrumbs().read(&terminal));
-    let trail = crumb.map_or(Trail::Elsewhere, |crumb| follow(&crumb, agent.directory()));
-    Ok(match trail {
-        Trail::Here(file) => SessionChoice::At(SessionPlace::File(file)),
-        Trail::Moved(file) => {
-            let place = SessionPlace::File(file);
-            SessionChoice::At(agent.move_session(&place, agent.directory())?)
-        }
-        Trail::Fresh => SessionChoice::New,
-        Trail::Elsewhere => SessionChoice::Continue,
-    })
 }
 
 /// `--resume` without a value: a session is picked before any is opened. `None` where the user went back.

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use longhand_coding_agent::agent::{CodingAgent, Setup};
 use longhand_coding_agent::demo::Pace;
 use longhand_coding_agent::environment::Environment;
+use longhand_session::breadcrumbs::TerminalId;
 
 use crate::arguments::Common;
 
@@ -14,6 +15,14 @@ pub(crate) fn environment() -> Environment {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
+}
+
+/// The terminal that the user sits at.
+pub(crate) fn terminal() -> Option<TerminalId> {
+    let device = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok();
+    let device = device.and_then(|name| name.into_string().ok()).map(PathBuf::from);
+    let environment = environment();
+    TerminalId::find(device.as_deref(), |name| environment.var(name))
 }
 
 /// The working directory that the flags name, or the current one.

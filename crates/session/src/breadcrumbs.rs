@@ -1,12 +1,14 @@
 //! Which session a terminal was last in, so that the next program there goes on with it.
 //!
-//! One small file a terminal: the working directory, the session's file, then perhaps `fresh` (the session had no file yet) and
-//! `cwdstat DEVICE INODE` (which directory it was, so that one that was renamed is known again).
+//! One small file a terminal: the working directory, the session's file or its place in a database, then perhaps `fresh` (nothing of
+//! the session was kept yet) and `cwdstat DEVICE INODE` (which directory it was, so that one that was renamed is known again).
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use crate::place::{self, SessionPlace};
 
 /// The terminal that a program runs in, as a file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,29 +56,25 @@ impl TerminalId {
 pub struct Breadcrumb {
     /// The working directory.
     pub cwd: PathBuf,
-    /// The session's file.
-    pub file: PathBuf,
-    /// Whether the session had no file when this was written.
+    /// Where the session lies.
+    pub place: SessionPlace,
+    /// Whether nothing of the session was kept when this was written.
     pub is_fresh: bool,
     /// Device and inode of the working directory.
     pub cwd_identity: Option<(u64, u64)>,
 }
 
 impl Breadcrumb {
-    /// A breadcrumb of a session in a directory.
-    pub fn new(cwd: &Path, file: &Path) -> Self {
-        Self {
-            cwd: cwd.to_owned(),
-            file: file.to_owned(),
-            is_fresh: !file.exists(),
-            cwd_identity: identity(cwd),
-        }
+    /// A breadcrumb of a session in a directory. `exists` says whether something of a session is kept.
+    pub fn new(cwd: &Path, place: SessionPlace, exists: impl Fn(&SessionPlace) -> bool) -> Self {
+        let is_fresh = !exists(&place);
+        Self { cwd: cwd.to_owned(), place, is_fresh, cwd_identity: identity(cwd) }
     }
 
     fn from_text(text: &str) -> Option<Self> {
         let mut lines = text.lines();
-        let (cwd, file) = (lines.next()?.into(), lines.next()?.into());
-        let mut crumb = Self { cwd, file, is_fresh: false, cwd_identity: None };
+        let (cwd, place) = (lines.next()?.into(), SessionPlace::named(lines.next()?));
+        let mut crumb = Self { cwd, place, is_fresh: false, cwd_identity: None };
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
             match words[..] {
@@ -91,7 +89,7 @@ impl Breadcrumb {
     }
 
     fn to_text(&self) -> String {
-        let mut text = format!("{}\n{}\n", self.cwd.display(), self.file.display());
+        let mut text = format!("{}\n{}\n", self.cwd.display(), self.place);
         if self.is_fresh {
             text.push_str("fresh\n");
         }
@@ -106,22 +104,26 @@ impl Breadcrumb {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trail {
     /// Go on with this session.
-    Here(PathBuf),
+    Here(SessionPlace),
     /// The session's directory was renamed to the current one: it moves along.
-    Moved(PathBuf),
+    Moved(SessionPlace),
     /// Begin a new session, not an older one: the last one had not begun.
     Fresh,
     /// It says nothing of this directory.
     Elsewhere,
 }
 
-/// Reads what a breadcrumb means in a directory.
-pub fn follow(crumb: &Breadcrumb, directory: &Path) -> Trail {
-    let is_here = same_directory(&crumb.cwd, directory);
-    let file = session_of(&crumb.file);
-    if is_here {
-        return match file {
-            Some(file) => Trail::Here(file),
+/// Reads what a breadcrumb means in a directory. That its own directory is gone does not make it this one; only being the same one,
+/// by device and inode, does. `exists` says whether something of a session is kept.
+pub fn follow(
+    crumb: &Breadcrumb,
+    directory: &Path,
+    exists: impl Fn(&SessionPlace) -> bool,
+) -> Trail {
+    let place = Some(outermost(&crumb.place)).filter(|place| exists(place));
+    if same_directory(&crumb.cwd, directory) {
+        return match place {
+            Some(place) => Trail::Here(place),
             None if crumb.is_fresh => Trail::Fresh,
             None => Trail::Elsewhere,
         };
@@ -129,26 +131,24 @@ pub fn follow(crumb: &Breadcrumb, directory: &Path) -> Trail {
     let has_moved = !crumb.cwd.exists()
         && crumb.cwd_identity.is_some()
         && crumb.cwd_identity == identity(directory);
-    match file {
-        Some(file) if has_moved => Trail::Moved(file),
+    match place {
+        Some(place) if has_moved => Trail::Moved(place),
         _ => Trail::Elsewhere,
     }
 }
 
 fn same_directory(one: &Path, other: &Path) -> bool {
-    one == other || crate::place::canonical(one) == crate::place::canonical(other)
+    one == other || place::canonical(one) == place::canonical(other)
 }
 
-/// The session of a path: itself, or the one whose artifacts it lies among.
-fn session_of(path: &Path) -> Option<PathBuf> {
-    let mut session = None;
-    for folder in path.ancestors().skip(1) {
-        let parent = folder.with_extension(crate::place::EXTENSION);
-        if parent.is_file() {
-            session = Some(parent);
-        }
+/// The session itself, or the one among whose artifacts it lies: a subagent's session is not gone on with.
+fn outermost(place: &SessionPlace) -> SessionPlace {
+    let Some(file) = place.file() else { return place.clone() };
+    let parents = file.ancestors().skip(1).map(|folder| folder.with_extension(place::EXTENSION));
+    match parents.filter(|parent| parent.is_file()).last() {
+        Some(parent) => SessionPlace::File(parent),
+        None => place.clone(),
     }
-    session.or_else(|| path.is_file().then(|| path.to_owned()))
 }
 
 fn identity(directory: &Path) -> Option<(u64, u64)> {

@@ -238,35 +238,90 @@ fn pins_come_first_and_survive_two_writers() {
     assert_eq!(fs::read_to_string(&file).expect("the file"), "{");
 }
 
+/// A folder for the rules of breadcrumbs: a directory, another one, and a session.
+struct Trails {
+    folder: TempDir,
+}
+
+impl Trails {
+    fn new() -> Self {
+        let trails = Self { folder: tempfile::tempdir().expect("a folder") };
+        fs::create_dir(trails.at("work")).expect("a folder");
+        fs::create_dir(trails.at("other")).expect("a folder");
+        fs::write(trails.at("s.jsonl"), header("s")).expect("a file");
+        trails
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn session(&self, name: &str) -> SessionPlace {
+        SessionPlace::File(self.at(name))
+    }
+
+    fn crumb(&self, cwd: &str, session: &str) -> Breadcrumb {
+        Breadcrumb::new(&self.at(cwd), self.session(session), is_kept)
+    }
+
+    fn follow(&self, crumb: &Breadcrumb, directory: &str) -> Trail {
+        follow(crumb, &self.at(directory), is_kept)
+    }
+}
+
+fn is_kept(place: &SessionPlace) -> bool {
+    match place {
+        SessionPlace::File(file) => file.is_file(),
+        SessionPlace::Database { id, .. } => *id == "kept",
+    }
+}
+
 #[test]
 fn a_breadcrumb_leads_back_to_the_session_of_its_terminal() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let at = |name: &str| folder.path().join(name);
-    fs::create_dir(at("work")).expect("a folder");
-    fs::write(at("s.jsonl"), header("s")).expect("a file");
+    let trails = Trails::new();
+    let here = Trail::Here(trails.session("s.jsonl"));
+    let crumb = trails.crumb("work", "s.jsonl");
+    let fresh = trails.crumb("work", "none.jsonl");
+    let lost = Breadcrumb { is_fresh: false, ..fresh.clone() };
+    fs::create_dir_all(trails.at("s/deep")).expect("artifacts");
+    fs::write(trails.at("s/deep/agent.jsonl"), header("agent")).expect("a file");
+    for (case, crumb, directory, expected) in [
+        ("its directory", &crumb, "work", here.clone()),
+        ("another directory, while its own is there", &crumb, "other", Trail::Elsewhere),
+        ("nothing was kept yet", &fresh, "work", Trail::Fresh),
+        ("the same, elsewhere", &fresh, "other", Trail::Elsewhere),
+        ("the session has gone", &lost, "work", Trail::Elsewhere),
+        ("a subagent", &trails.crumb("work", "s/deep/agent.jsonl"), "work", here),
+    ] {
+        assert_eq!(trails.follow(crumb, directory), expected, "{case}");
+    }
+    fs::rename(trails.at("work"), trails.at("renamed")).expect("a name");
+    let moved = Trail::Moved(trails.session("s.jsonl"));
+    assert_eq!(trails.follow(&crumb, "renamed"), moved);
+    assert_eq!(trails.follow(&crumb, "other"), Trail::Elsewhere, "gone alone is not moved");
+    let unmarked = Breadcrumb { cwd_identity: None, ..crumb };
+    assert_eq!(trails.follow(&unmarked, "renamed"), Trail::Elsewhere, "nobody can know");
+}
+
+#[test]
+fn a_breadcrumb_is_read_as_it_was_left() {
+    let trails = Trails::new();
     let terminal = TerminalId::find(Some(Path::new("/dev/pts/3")), |_| None).expect("a terminal");
-    let crumbs = Breadcrumbs::at(at("terminal-sessions"));
+    let crumbs = Breadcrumbs::at(trails.at("terminal-sessions"));
     assert_eq!(crumbs.read(&terminal), None);
-    let crumb = Breadcrumb::new(&at("work"), &at("s.jsonl"));
-    crumbs.leave(&terminal, &crumb).expect("room");
-    assert!(at("terminal-sessions/pts-3").is_file());
-    assert_eq!(crumbs.read(&terminal), Some(crumb.clone()));
-
-    assert_eq!(follow(&crumb, &at("work")), Trail::Here(at("s.jsonl")));
-    fs::create_dir(at("other")).expect("a folder");
-    assert_eq!(follow(&crumb, &at("other")), Trail::Elsewhere, "it is still there");
-    fs::rename(at("work"), at("renamed")).expect("a name");
-    assert_eq!(follow(&crumb, &at("renamed")), Trail::Moved(at("s.jsonl")));
-    assert_eq!(follow(&crumb, &at("other")), Trail::Elsewhere, "gone alone is not moved");
-
-    let fresh = Breadcrumb::new(&at("other"), &at("none.jsonl"));
-    assert_eq!(follow(&fresh, &at("other")), Trail::Fresh);
-    let lost = Breadcrumb { is_fresh: false, ..fresh };
-    assert_eq!(follow(&lost, &at("other")), Trail::Elsewhere);
-    fs::create_dir_all(at("s/deep")).expect("artifacts");
-    fs::write(at("s/deep/agent.jsonl"), header("agent")).expect("a file");
-    let subagent = Breadcrumb::new(&at("other"), &at("s/deep/agent.jsonl"));
-    assert_eq!(follow(&subagent, &at("other")), Trail::Here(at("s.jsonl")));
+    let in_database = |id: &str| SessionPlace::Database { path: "/s.db".into(), id: id.into() };
+    for crumb in [
+        trails.crumb("work", "s.jsonl"),
+        trails.crumb("gone", "none.jsonl"),
+        Breadcrumb::new(&trails.at("work"), in_database("kept"), is_kept),
+        Breadcrumb::new(&trails.at("work"), in_database("new"), is_kept),
+    ] {
+        crumbs.leave(&terminal, &crumb).expect("room");
+        assert_eq!(crumbs.read(&terminal), Some(crumb));
+    }
+    assert!(trails.at("terminal-sessions/pts-3").is_file());
+    fs::write(trails.at("terminal-sessions/pts-3"), "/work\n").expect("a file");
+    assert_eq!(crumbs.read(&terminal), None, "half of one is none");
 }
 
 #[test]

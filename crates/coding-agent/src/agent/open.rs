@@ -146,9 +146,10 @@ impl CodingAgent {
     }
 
     async fn open_itself(&self, request: OpenRequest) -> Result<Opened, OpenError> {
-        let store = self.store(&request.session)?;
+        let mut notices = Vec::new();
+        let store = self.store(&request, &mut notices)?;
         let (store, found, stored) = read(store).await?;
-        let mut notices = damage_notice(&found);
+        notices.extend(damage_notice(&found));
         let directory = self.adopted_directory(&found.header, &mut notices);
         let asked = request.model.as_deref();
         let chosen = choice::model(&**self.models(), self.settings(), asked, &stored).await?;
@@ -190,7 +191,7 @@ impl CodingAgent {
             // Nothing is expected, so that nothing can be stale; a failure to write is told by the session.
             let _ = session.commit(Commit { expect: Expect::default(), change }).await;
         }
-        Ok(Opened {
+        let opened = Opened {
             session,
             header: found.header,
             place,
@@ -199,12 +200,20 @@ impl CodingAgent {
             system_prompt,
             notices,
             vision,
-        })
+        };
+        if let Some(terminal) = &request.terminal {
+            self.leave_breadcrumb(terminal, &opened);
+        }
+        Ok(opened)
     }
 
-    fn store(&self, choice: &SessionChoice) -> Result<Box<dyn SessionStore>, OpenError> {
+    fn store(
+        &self,
+        request: &OpenRequest,
+        notices: &mut Vec<String>,
+    ) -> Result<Box<dyn SessionStore>, OpenError> {
         let directory = &self.setup.directory;
-        let place = match choice {
+        let place = match &request.session {
             SessionChoice::New => None,
             SessionChoice::NewNow => {
                 let header = self.new_header();
@@ -213,9 +222,7 @@ impl CodingAgent {
                 return self.new_store_at(&place);
             }
             SessionChoice::InMemory => return Ok(Box::new(MemoryStore::new(self.new_header()))),
-            SessionChoice::Continue => {
-                self.sessions.newest(directory)?.map(|session| session.place)
-            }
+            SessionChoice::Continue => self.to_continue(request.terminal.as_ref(), notices)?,
             SessionChoice::Resume(wanted) => {
                 let place = self.sessions.find(wanted, directory)?;
                 if place.file().is_some_and(is_free) {

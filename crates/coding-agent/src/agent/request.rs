@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use longhand_agent::Asking;
 use longhand_agent::compaction::Thinking;
+use longhand_session::breadcrumbs::TerminalId;
 use longhand_session::place::SessionPlace;
 
 /// Which session is opened, and how.
@@ -11,6 +12,9 @@ use longhand_session::place::SessionPlace;
 pub struct OpenRequest {
     /// Which session.
     pub session: SessionChoice,
+    /// The terminal that somebody sits at. What is opened there is what [`SessionChoice::Continue`] goes on with there next. `None`
+    /// where nobody watches: such a run leaves no trace, and follows none.
+    pub terminal: Option<TerminalId>,
     /// Model of the conversation; `None` goes on with that of the session, or of the settings.
     pub model: Option<String>,
     /// How hard to think; [`Thinking::Inherit`] goes on as the session did.
@@ -33,6 +37,7 @@ impl Default for OpenRequest {
     fn default() -> Self {
         Self {
             session: SessionChoice::New,
+            terminal: None,
             model: None,
             thinking: Thinking::Inherit,
             asking: Asking::Nobody,
@@ -54,7 +59,7 @@ pub enum SessionChoice {
     NewNow,
     /// A new one that is kept nowhere.
     InMemory,
-    /// The newest of the directory, or a new one where there is none.
+    /// The last one of the terminal if it is of this directory, else the newest of the directory, or a new one where there is none.
     Continue,
     /// The one that a user means: a path, the start of an id, or a title.
     Resume(String),
