@@ -11,6 +11,7 @@ use longhand_coding_agent::agent::{
     CodingAgent, KeyVariable, OpenError, OpenRequest, Opened, SessionChoice,
 };
 use longhand_coding_agent::{places, stores};
+use longhand_session::draft_text::DraftText;
 use longhand_session::place::SessionPlace;
 
 use crate::arguments::Launch;
@@ -19,8 +20,8 @@ use crate::launch;
 use crate::prompt_input::{self, Stdin};
 use crate::setup;
 use crate::tui::{
-    self, Choice, Desk, FirstRunOptions, KeyState, Next, Palette, Picked, Screen, Surroundings,
-    SymbolSet, Theme, TuiOptions,
+    self, Choice, Desk, FirstRunOptions, KeptDraft, KeyState, Next, Palette, Picked, Screen,
+    Surroundings, SymbolSet, Theme, TuiOptions,
 };
 
 /// How many variables the first screen names that are not set. More would not help to choose one.
@@ -167,6 +168,7 @@ async fn options(
     opened: &Opened,
     start: Start,
 ) -> TuiOptions {
+    let (draft, kept_draft) = kept_draft(opened, start.draft);
     TuiOptions {
         palette: palette(agent, launch),
         symbols: symbols(agent, launch),
@@ -179,11 +181,22 @@ async fn options(
             about: about(opened),
             is_compaction_automatic: agent.settings().compaction.enabled,
         },
-        draft: start.draft,
+        draft,
+        kept_draft,
         messages: start.messages,
         notices: start.notices,
         desk: desk(agent),
     }
+}
+
+/// What the editor begins with, and who keeps it: what was left in it the last time, unless there is something new.
+fn kept_draft(opened: &Opened, draft: String) -> (String, KeptDraft) {
+    let place = opened.place.clone();
+    let text = place.as_ref().map(|place| DraftText::among(place.artifact_folder()));
+    let kept = text.as_ref().and_then(|text| text.read().ok().flatten()).unwrap_or_default();
+    let has_session = Box::new(move || place.as_ref().is_some_and(stores::exists));
+    let shown = if draft.is_empty() { kept.clone() } else { draft };
+    (shown, KeptDraft::new(text, has_session, kept))
 }
 
 /// A session in a few words: its id, and where it lies.

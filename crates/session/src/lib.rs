@@ -13,6 +13,7 @@ pub mod data_url;
 pub mod database_error;
 pub mod derived;
 pub mod digits;
+pub mod draft_text;
 pub mod entry;
 pub mod file_lists;
 pub mod header;

@@ -12,6 +12,7 @@ use longhand_session::artifact_store::{
 use longhand_session::blob_store::{
     BlobFrames, BlobRef, BlobStore, FolderBlobs, MemoryBlobs, references,
 };
+use longhand_session::draft_text::DraftText;
 use longhand_session::persisted::{KeepText, Persistence};
 use longhand_session::time::Timestamp;
 use longhand_session::{ArtifactId, Entry, EntryReader, Header, JsonlStore, SessionStore};
@@ -344,4 +345,21 @@ fn a_merge_replaces_neither_a_name_nor_a_number() {
     let moved = folder.path().join("moved");
     assert_eq!(merge_folder(&copy, &moved).expect("moved"), [] as [std::path::PathBuf; 0]);
     assert!(moved.join("deep/x").is_file() && !copy.exists());
+}
+
+#[test]
+fn a_draft_is_kept_beside_the_artifacts_and_leaves_nothing_when_it_is_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let artifacts = folder.path().join("s");
+    let draft = DraftText::among(&artifacts);
+    assert_eq!(draft.read().expect("none"), None);
+    draft.write("").expect("nothing to do");
+    draft.write("half a\nthought").expect("room");
+    assert_eq!(draft.read().expect("a text").as_deref(), Some("half a\nthought"));
+    draft.write("").expect("removed");
+    assert!(!artifacts.exists());
+    draft.write("more").expect("room");
+    fs::write(artifacts.join("0.bash.log"), "kept").expect("a file");
+    draft.write("").expect("removed");
+    assert!(artifacts.join("0.bash.log").exists());
 }

@@ -10,6 +10,7 @@ mod commands;
 mod completion;
 mod courier;
 mod divider;
+mod draft;
 mod editor;
 mod farewell;
 mod first_run;
@@ -38,6 +39,7 @@ mod wrap;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use draft::KeptDraft;
 pub(crate) use farewell::print as print_farewell;
 pub(crate) use first_run::{Choice, FirstRunOptions, KeyState, first_run};
 pub(crate) use picker::{Desk, Picked, pick};

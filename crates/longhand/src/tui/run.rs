@@ -17,6 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::app::{App, Effect, Switch};
 use super::courier::Courier;
+use super::draft::KeptDraft;
 use super::input::Input;
 use super::moment::Moment;
 use super::pace::Pace;
@@ -52,6 +53,8 @@ pub(crate) struct TuiOptions {
     pub messages: Vec<UserInput>,
     /// What the user should know, one line each.
     pub notices: Vec<String>,
+    /// Keeps what stands in the editor.
+    pub kept_draft: KeptDraft,
     /// Where other sessions are listed.
     pub desk: Desk,
 }
@@ -99,10 +102,19 @@ pub(crate) async fn run(
     for (i, message) in options.messages.into_iter().enumerate() {
         courier.send(if i == 0 { Effect::Steer(message) } else { Effect::FollowUp(message) });
     }
-    let mut terminal =
-        Loop { app, events, courier, screen, pace: Pace::default(), started: Instant::now(), keys };
+    let mut terminal = Loop {
+        app,
+        events,
+        courier,
+        screen,
+        pace: Pace::default(),
+        started: Instant::now(),
+        keys,
+        draft: options.kept_draft,
+    };
     let left = terminal.work_or_pick(&theme, &options.desk).await;
-    let Loop { app, courier, .. } = terminal;
+    let Loop { app, courier, mut draft, .. } = terminal;
+    draft.keep(&app.draft());
     drop(courier);
     let exit = close(&session, &left).await?;
     Ok(match left {
@@ -158,6 +170,7 @@ struct Loop<'t> {
     screen: &'t mut Screen,
     pace: Pace,
     started: Instant,
+    draft: KeptDraft,
 }
 
 /// What woke the loop.
@@ -197,6 +210,7 @@ impl Loop<'_> {
             if self.draw_if_due().is_err() {
                 return Left::TerminalGone;
             }
+            self.draft.look(&self.app.draft(), self.now());
             let wait = self.next_time().map(|at| at.since(self.now()));
             let wake = tokio::select! {
                 biased;
@@ -268,7 +282,11 @@ impl Loop<'_> {
         let now = self.now();
         let notices = self.app.view.next_expiry();
         let picture = self.app.is_animated().then(|| self.pace.next_picture(SPINNER_PERIOD));
-        [self.pace.due(), notices, picture].into_iter().flatten().min().map(|at| at.max(now))
+        [self.pace.due(), notices, picture, self.draft.due()]
+            .into_iter()
+            .flatten()
+            .min()
+            .map(|at| at.max(now))
     }
 
     fn draw_if_due(&mut self) -> io::Result<()> {

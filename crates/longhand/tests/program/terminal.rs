@@ -230,3 +230,29 @@ fn a_session_is_left_for_a_new_one_and_picked_again() {
     direct.press("/quit\r");
     assert_eq!(direct.end(), 0);
 }
+
+#[test]
+fn an_unsent_text_is_there_again() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["--model", "demo/offline"], 30, 100);
+    terminal.wait_for("demo/offline");
+    terminal.press("hello\r");
+    terminal.wait_for("Try list .");
+    terminal.press("half a thought");
+    terminal.wait_for("half a thought");
+    let id = terminal.child.process_id().expect("the program runs");
+    let kill = std::process::Command::new("kill").args(["-TERM", &id.to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    assert_eq!(terminal.end(), 143);
+    let mut again = Terminal::start(&home, &["-c"], 30, 100);
+    again.wait_for("half a thought");
+    again.press("\r");
+    again.wait_for("› half a thought");
+    again.press("/quit\r");
+    assert_eq!(again.end(), 0);
+    let mut third = Terminal::start(&home, &["-c"], 30, 100);
+    third.wait_for("› half a thought");
+    third.wait_for("think off");
+    third.press("/quit\r");
+    assert_eq!(third.end(), 0, "nothing stood before the command");
+}

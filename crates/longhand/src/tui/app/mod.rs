@@ -198,6 +198,11 @@ impl App {
         }
     }
 
+    /// What stands in the editor.
+    pub(crate) fn draft(&self) -> String {
+        self.editor.text()
+    }
+
     /// Says something for a while.
     pub(crate) fn tell(&mut self, level: NoticeLevel, text: impl Into<String>, now: Moment) {
         self.view.notify(level, text, now);
