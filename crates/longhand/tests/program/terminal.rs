@@ -210,7 +210,7 @@ fn a_session_is_left_for_a_new_one_and_picked_again() {
     terminal.wait("an empty session", |screen| !screen.contents().contains("the first thing"));
     terminal.press("the second thing\r");
     terminal.wait_for("Try list .");
-    terminal.press("/resume parser zzz\r");
+    terminal.press("/resume parser ✗✗\r");
     terminal.wait_for("nothing matches");
     terminal.press("\x15parser");
     terminal.wait_for("▸ Work on the parser");
