@@ -71,6 +71,26 @@ fn windows_may_cut_anywhere() {
 }
 
 #[test]
+fn lines_of_any_length_cost_no_more_than_the_windows() {
+    let long = "x".repeat(5_000_000);
+    let text = |first: &str| Some(first.to_owned());
+    for (case, lines, expected) in [
+        ("a first message", [header("s"), said("user", &long)], (text("x"), Status::Unknown)),
+        (
+            "a header that tells its id first",
+            [header("s").replace("\"/w\"", &format!("\"/{long}\"")), said("user", "hi")],
+            (None, Status::Pending),
+        ),
+        ("no header", [long.clone(), header("s")], (None, Status::Damaged)),
+    ] {
+        let (_folder, path) = file(&lines);
+        let row = glance(&path).expect("a file");
+        let first = row.first_message.map(|first| first[..1].to_owned());
+        assert_eq!((first, row.status), expected, "{case}");
+    }
+}
+
+#[test]
 fn an_answer_in_the_middle_of_a_long_file_is_found() {
     let long = "x".repeat(300_000);
     let lines = [header("s"), said("user", &long), said("assistant", "Yes"), said("user", &long)];
@@ -166,6 +186,7 @@ fn a_search_finds_titles_then_words_then_what_resembles_them() {
         row("3", Some("footer"), "it is too wide"),
         row("4", Some("Startup"), "foo, to err is human"),
         row("5", None, "nothing of it"),
+        row("6", None, &format!("{}foo, to err is human", "x".repeat(200))),
     ];
     let found = |query: &str| -> Vec<(usize, Match)> {
         listing::search(&rows, query).iter().map(|Found { at, kind }| (*at, *kind)).collect()
@@ -175,8 +196,10 @@ fn a_search_finds_titles_then_words_then_what_resembles_them() {
         [(2, Match::Title), (1, Match::InTitle), (0, Match::Literal), (3, Match::Fuzzy)]
     );
     assert_eq!(found("footer the")[..2], [(1, Match::InTitle), (0, Match::Literal)]);
-    assert_eq!(found("").len(), 5);
-    assert_eq!(found("parser").len(), 5, "the folder counts");
+    assert_eq!(found("").len(), 6);
+    assert_eq!(found("parser").len(), 6, "the folder counts");
+    let words = [(3, Match::Literal), (5, Match::Literal)];
+    assert_eq!(found("err is")[..2], words, "words count anywhere");
     assert!(found("^!'\\$ zzzz").is_empty());
 }
 
