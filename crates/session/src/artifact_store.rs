@@ -19,9 +19,6 @@ use crate::persisted::KeepText;
 /// The scheme under which artifacts are read.
 pub const SCHEME: &str = "artifact://";
 
-/// An artifact beyond this many bytes is read only in parts.
-pub const MAX_WHOLE_BYTES: u64 = 8 << 20;
-
 /// Longest part of a file's name that a tool chooses.
 const MAX_TOOL_CHARS: usize = 64;
 

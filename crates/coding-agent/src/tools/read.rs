@@ -15,7 +15,7 @@ use std::sync::Arc;
 use longhand_agent::tool::Tier;
 use longhand_agent::{ToolOutput, ToolSpec};
 use longhand_prompts::Prompt;
-use longhand_session::artifact_store::SCHEME;
+use longhand_session::artifact_store::{self, SCHEME};
 use longhand_session::{ArtifactId, Json, digits};
 use serde::Deserialize;
 use serde_json::json;
@@ -277,10 +277,9 @@ impl FileTool for Read {
     ) -> Result<ToolOutput, Failure> {
         let selected = self.selected(&arguments.path)?;
         if let Some(id) = selected.path.strip_prefix(SCHEME) {
-            let id = id
-                .parse()
-                .map_err(|_| Failure(format!("{SCHEME} ID must be numeric, got: {id}")))?;
-            return self.text(&Source::Artifact(ArtifactId(id)), &selected);
+            let no_number = || Failure(format!("{SCHEME} ID must be numeric, got: {id}"));
+            let id = artifact_store::address(selected.path).ok_or_else(no_number)?;
+            return self.text(&Source::Artifact(id), &selected);
         }
         let path = self.context.workspace.resolve(selected.path);
         let real = Workspace::real(&path);
