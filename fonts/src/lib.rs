@@ -12,11 +12,13 @@
 //! assert!(!font.covers('漢') && BuiltIn::Wide.font().covers('漢'));
 //! ```
 
+mod font;
 mod pack;
 
 use std::sync::LazyLock;
 
-pub use pack::{BitmapFont, Glyph};
+pub use font::{BitmapFont, Glyph};
+pub use pack::UnpackError;
 
 /// Changes whenever a raster of any font changes, so that pictures made with other rasters are not taken for the same.
 pub const PACK_VERSION: u32 = 1;
@@ -32,7 +34,7 @@ pub enum BuiltIn {
     Fixed8x13,
     /// unscii-8, Latin-1.
     Unscii8,
-    /// The bundled wide font: 16 px high, 8 or 16 px wide, for what the others lack.
+    /// Longhand Wide: 16 px high, 8 or 16 px wide, for what the others lack.
     Wide,
 }
 
@@ -47,6 +49,7 @@ impl BuiltIn {
             ($file:literal) => {{
                 static FONT: LazyLock<BitmapFont> = LazyLock::new(|| {
                     BitmapFont::unpack(include_bytes!(concat!("../data/", $file)))
+                        .expect("what is compiled in is whole: a test unpacks it")
                 });
                 &FONT
             }};

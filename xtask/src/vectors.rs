@@ -29,6 +29,7 @@ const COPIED: &[(&str, &[&str], &str)] = &[
         &["history_blocks.json", "preserved_archive.json", "truncate_dataurl.json"],
         "session",
     ),
+    ("snapcompact", &["glyph_tables.json", "glyph_art.json"], "fonts"),
     ("compaction", &["token-estimates.json", "usage.json", "file-operations.json"], "session"),
     (
         "compaction",
@@ -70,9 +71,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for (folder, files, crate_name) in COPIED {
-        let target = root.join("crates").join(crate_name).join("tests/data").join(folder);
+        let target = home_of(crate_name).join("tests/data").join(folder);
         fs::create_dir_all(&target)
             .with_context(|| format!("cannot create {}", target.display()))?;
         for source in sources(&arguments.from.join(folder), files)? {
@@ -80,6 +80,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Most crates are in `crates/`; those that are data lie beside it.
+fn home_of(crate_name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let among_crates = root.join("crates").join(crate_name);
+    if among_crates.exists() { among_crates } else { root.join(crate_name) }
 }
 
 fn sources(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>> {
