@@ -1,6 +1,7 @@
 //! What a maintainer runs: `cargo xtask <task>`.
 
 mod crash;
+mod fonts;
 mod gen_session;
 mod vectors;
 
@@ -9,6 +10,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Maintainer's tasks")]
 enum Task {
+    /// Pack the fonts of `longhand-fonts` from their sources
+    Fonts(fonts::Arguments),
     /// Copy the golden vectors that tests use into the crates
     Vectors(vectors::Arguments),
     /// Write a session file of a given size
@@ -22,6 +25,7 @@ enum Task {
 
 fn main() -> anyhow::Result<()> {
     match Task::parse() {
+        Task::Fonts(arguments) => fonts::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),
         Task::GenSession(arguments) => gen_session::run(&arguments),
         Task::Crash(arguments) => crash::run(&arguments),

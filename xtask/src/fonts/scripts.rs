@@ -1,0 +1,115 @@
+//! Rows of the coverage table: what the Basic Multilingual Plane holds, by script.
+
+/// A script or kind of symbol, and its code points: first and last of each block.
+pub(super) struct Script {
+    pub(super) name: &'static str,
+    pub(super) blocks: &'static [(u32, u32)],
+}
+
+/// In the order of their first code points. Together they hold every character that a font may have.
+pub(super) const SCRIPTS: &[Script] = &[
+    script("ASCII", &[(0x0000, 0x007F)]),
+    script("Latin-1", &[(0x0080, 0x00FF)]),
+    script(
+        "Latin beyond Latin-1",
+        &[(0x0100, 0x024F), (0x1E00, 0x1EFF), (0x2C60, 0x2C7F), (0xA720, 0xA7FF), (0xAB30, 0xAB6F)],
+    ),
+    script(
+        "Phonetic letters and modifiers",
+        &[(0x0250, 0x02FF), (0x1D00, 0x1DBF), (0xA700, 0xA71F)],
+    ),
+    script(
+        "Combining marks",
+        &[(0x0300, 0x036F), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE20, 0xFE2F)],
+    ),
+    script("Greek and Coptic", &[(0x0370, 0x03FF), (0x1F00, 0x1FFF), (0x2C80, 0x2CFF)]),
+    script(
+        "Cyrillic and Glagolitic",
+        &[(0x0400, 0x052F), (0x1C80, 0x1C8F), (0x2C00, 0x2C5F), (0x2DE0, 0x2DFF), (0xA640, 0xA69F)],
+    ),
+    script("Armenian", &[(0x0530, 0x058F)]),
+    script("Hebrew", &[(0x0590, 0x05FF)]),
+    script(
+        "Arabic",
+        &[(0x0600, 0x06FF), (0x0750, 0x077F), (0x0870, 0x08FF), (0xFB50, 0xFDFF), (0xFE70, 0xFEFF)],
+    ),
+    script("Syriac", &[(0x0700, 0x074F), (0x0860, 0x086F)]),
+    script("Thaana, NKo, Samaritan, Mandaic", &[(0x0780, 0x085F)]),
+    script("Devanagari and Vedic", &[(0x0900, 0x097F), (0x1CD0, 0x1CFF), (0xA8E0, 0xA8FF)]),
+    script("Bengali", &[(0x0980, 0x09FF)]),
+    script("Gurmukhi", &[(0x0A00, 0x0A7F)]),
+    script("Gujarati", &[(0x0A80, 0x0AFF)]),
+    script("Oriya", &[(0x0B00, 0x0B7F)]),
+    script("Tamil", &[(0x0B80, 0x0BFF)]),
+    script("Telugu", &[(0x0C00, 0x0C7F)]),
+    script("Kannada", &[(0x0C80, 0x0CFF)]),
+    script("Malayalam", &[(0x0D00, 0x0D7F)]),
+    script("Sinhala", &[(0x0D80, 0x0DFF)]),
+    script("Thai", &[(0x0E00, 0x0E7F)]),
+    script("Lao", &[(0x0E80, 0x0EFF)]),
+    script("Tibetan", &[(0x0F00, 0x0FFF)]),
+    script("Myanmar", &[(0x1000, 0x109F), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F)]),
+    script("Georgian", &[(0x10A0, 0x10FF), (0x1C90, 0x1CBF), (0x2D00, 0x2D2F)]),
+    script(
+        "Hangul letters",
+        &[(0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xD7B0, 0xD7FF)],
+    ),
+    script("Ethiopic", &[(0x1200, 0x139F), (0x2D80, 0x2DDF), (0xAB00, 0xAB2F)]),
+    script("Cherokee", &[(0x13A0, 0x13FF), (0xAB70, 0xABBF)]),
+    script("Canadian syllabics", &[(0x1400, 0x167F), (0x18B0, 0x18FF)]),
+    script("Ogham and runes", &[(0x1680, 0x16FF)]),
+    script("Scripts of the Philippines", &[(0x1700, 0x177F)]),
+    script("Khmer", &[(0x1780, 0x17FF), (0x19E0, 0x19FF)]),
+    script("Mongolian and Phags-pa", &[(0x1800, 0x18AF), (0xA840, 0xA87F)]),
+    script(
+        "Other scripts of South and South-East Asia",
+        &[
+            (0x1900, 0x19DF),
+            (0x1A00, 0x1AAF),
+            (0x1B00, 0x1C7F),
+            (0x1CC0, 0x1CCF),
+            (0xA800, 0xA83F),
+            (0xA880, 0xA8DF),
+            (0xA900, 0xA95F),
+            (0xA980, 0xA9DF),
+            (0xAA00, 0xAA5F),
+            (0xAA80, 0xAAFF),
+            (0xABC0, 0xABFF),
+        ],
+    ),
+    script("Punctuation", &[(0x2000, 0x206F), (0x2E00, 0x2E7F)]),
+    script("Superscripts and subscripts", &[(0x2070, 0x209F)]),
+    script("Currency signs", &[(0x20A0, 0x20CF)]),
+    script("Letter-like signs and number forms", &[(0x2100, 0x218F)]),
+    script("Arrows", &[(0x2190, 0x21FF), (0x27F0, 0x27FF), (0x2900, 0x297F), (0x2B00, 0x2BFF)]),
+    script("Mathematics", &[(0x2200, 0x22FF), (0x27C0, 0x27EF), (0x2980, 0x2AFF)]),
+    script("Technical signs and control pictures", &[(0x2300, 0x245F)]),
+    script("Enclosed letters and digits", &[(0x2460, 0x24FF)]),
+    script("Box drawing", &[(0x2500, 0x257F)]),
+    script("Block elements", &[(0x2580, 0x259F)]),
+    script("Geometric shapes", &[(0x25A0, 0x25FF)]),
+    script("Symbols and dingbats", &[(0x2600, 0x27BF)]),
+    script("Braille", &[(0x2800, 0x28FF)]),
+    script("Tifinagh", &[(0x2D30, 0x2D7F)]),
+    script("Ideographic punctuation, radicals, strokes", &[(0x2E80, 0x303F), (0x31C0, 0x31EF)]),
+    script("Hiragana and Katakana", &[(0x3040, 0x30FF), (0x31F0, 0x31FF)]),
+    script("Bopomofo and Kanbun", &[(0x3100, 0x312F), (0x3190, 0x31BF)]),
+    script("Enclosed and squared CJK", &[(0x3200, 0x33FF)]),
+    script("Ideographs, extension A", &[(0x3400, 0x4DBF)]),
+    script("Hexagrams", &[(0x4DC0, 0x4DFF)]),
+    script("Ideographs", &[(0x4E00, 0x9FFF)]),
+    script("Yi", &[(0xA000, 0xA4CF)]),
+    script("Lisu, Vai, Bamum", &[(0xA4D0, 0xA63F), (0xA6A0, 0xA6FF)]),
+    script("Hangul syllables", &[(0xAC00, 0xD7AF)]),
+    script("Ideographs, compatibility", &[(0xF900, 0xFAFF)]),
+    script("Presentation forms of letters", &[(0xFB00, 0xFB4F)]),
+    script(
+        "Vertical, small, half and full width forms",
+        &[(0xFE00, 0xFE1F), (0xFE30, 0xFE6F), (0xFF00, 0xFFEF)],
+    ),
+    script("Specials", &[(0xFFF0, 0xFFFF)]),
+];
+
+const fn script(name: &'static str, blocks: &'static [(u32, u32)]) -> Script {
+    Script { name, blocks }
+}
