@@ -30,6 +30,11 @@ const COPIED: &[(&str, &[&str], &str)] = &[
         "session",
     ),
     ("snapcompact", &["glyph_tables.json", "glyph_art.json"], "fonts"),
+    (
+        "snapcompact",
+        &["cells.json", "frames_count.json", "paginate.json", "plan.json", "wrap.json"],
+        "snapcompact",
+    ),
     ("compaction", &["token-estimates.json", "usage.json", "file-operations.json"], "session"),
     (
         "compaction",

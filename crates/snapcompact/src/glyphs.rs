@@ -9,7 +9,7 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::error::Error;
 use crate::shape::FontName;
-use crate::{DIM_OFF, DIM_ON};
+use crate::{DIM_OFF, DIM_ON, LINE_END};
 pub use true_type::TrueTypeFont;
 
 /// Fonts to print with: those that are compiled in, and a file of the user.
@@ -113,7 +113,8 @@ impl Glyphs {
         if c.is_ascii() {
             return usize::from(c != DIM_ON && c != DIM_OFF);
         }
-        if u32::from(c) < 0x100 {
+        // A line end is a filled cell and never a glyph, whatever a fallback has for it.
+        if u32::from(c) < 0x100 || c == LINE_END {
             return 1;
         }
         if is_overlay(c) {

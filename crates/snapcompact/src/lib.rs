@@ -4,9 +4,13 @@
 //! model, no files: the same text and shape give the same bytes, on any number of threads.
 
 pub mod billing;
+pub mod cells;
 pub mod error;
 pub mod glyphs;
+pub mod pages;
+pub mod paginate;
 pub mod shape;
+pub mod wrap;
 
 pub use billing::Family;
 pub use error::Error;
