@@ -32,7 +32,16 @@ const COPIED: &[(&str, &[&str], &str)] = &[
     ("snapcompact", &["glyph_tables.json", "glyph_art.json"], "fonts"),
     (
         "snapcompact",
-        &["cells.json", "frames_count.json", "paginate.json", "plan.json", "wrap.json"],
+        &[
+            "cells.json",
+            "dim_stopwords.json",
+            "frames_count.json",
+            "normalize.json",
+            "paginate.json",
+            "pixels.json",
+            "plan.json",
+            "wrap.json",
+        ],
         "snapcompact",
     ),
     ("compaction", &["token-estimates.json", "usage.json", "file-operations.json"], "session"),

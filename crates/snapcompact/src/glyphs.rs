@@ -2,6 +2,7 @@
 
 mod true_type;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use longhand_fonts::{BitmapFont, BuiltIn, Glyph};
@@ -96,6 +97,13 @@ impl Glyphs {
     /// Whether a character has a glyph.
     pub fn supports(&self, c: char) -> bool {
         self.find(c).is_some()
+    }
+
+    /// Every character that has a glyph, in rising order.
+    pub fn chars(&self) -> BTreeSet<char> {
+        let compiled_in = self.primary.into_iter().chain([BuiltIn::Wide.font()]);
+        let of_user = self.fallback.iter().flat_map(|font| font.chars());
+        compiled_in.flat_map(BitmapFont::chars).chain(of_user).collect()
     }
 
     /// The glyph of a character.

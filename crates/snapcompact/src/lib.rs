@@ -4,17 +4,30 @@
 //! model, no files: the same text and shape give the same bytes, on any number of threads.
 
 pub mod billing;
+mod canvas;
 pub mod cells;
+pub mod decode;
+pub mod dim;
 pub mod error;
 pub mod glyphs;
+pub mod normalize;
 pub mod pages;
 pub mod paginate;
+mod palette;
+mod png_file;
+pub mod raster;
+pub mod render;
 pub mod shape;
+mod stamp;
+mod stretch;
+mod typesetting;
 pub mod wrap;
 
 pub use billing::Family;
+pub use decode::{Decoder, decode};
 pub use error::Error;
 pub use glyphs::{Fonts, Glyphs};
+pub use render::{RenderedFrame, Renderer, render};
 pub use shape::{Shape, ShapeChoice, Variant};
 
 /// Stands for a line end in archive text. Drawn as a full black cell.

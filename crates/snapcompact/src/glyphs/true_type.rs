@@ -45,6 +45,11 @@ impl TrueTypeFont {
         &self.fingerprint
     }
 
+    /// Every character that the file has.
+    pub(super) fn chars(&self) -> impl Iterator<Item = char> + '_ {
+        self.font.chars().keys().copied()
+    }
+
     pub(super) fn glyph(&self, c: char) -> Option<Raster> {
         if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&c) {
             return *known;
