@@ -4,12 +4,15 @@
 //! model, no files: the same text and shape give the same bytes, on any number of threads.
 
 pub mod billing;
+pub mod budget;
 mod canvas;
 pub mod cells;
 pub mod decode;
 pub mod dim;
 pub mod error;
 pub mod glyphs;
+pub mod inline_plan;
+pub mod model_class;
 pub mod normalize;
 pub mod pages;
 pub mod paginate;
@@ -18,6 +21,7 @@ mod png_file;
 pub mod raster;
 pub mod reasoning;
 pub mod render;
+pub mod resolve;
 pub mod serialize;
 pub mod shape;
 mod stamp;
