@@ -1,5 +1,6 @@
 //! The glyphs of a shape: its own font, then the fallback that the user named, then the wide font.
 
+mod font_file;
 mod true_type;
 
 use std::collections::BTreeSet;
