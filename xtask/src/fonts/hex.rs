@@ -43,3 +43,30 @@ fn glyph(digits: &str, height_px: usize) -> Result<SourceGlyph> {
         .collect::<Result<_>>()?;
     Ok(SourceGlyph { width_px: (4 * digits_a_row) as u8, rows })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<SourceFont> {
+        let mut font = SourceFont::new(8, 2, 2);
+        read_into(&mut font, text, |c| c != 'B')?;
+        Ok(font)
+    }
+
+    #[test]
+    fn glyphs_are_as_wide_as_their_digits_say_and_only_those_asked_for() {
+        let font = read("0041:8001\n0042:FFFF\n6F22:80010FF0\n").unwrap();
+        let narrow = SourceGlyph { width_px: 8, rows: vec![0x8000, 0x0100] };
+        let wide = SourceGlyph { width_px: 16, rows: vec![0x8001, 0x0FF0] };
+        assert_eq!(font.glyphs.into_iter().collect::<Vec<_>>(), [('A', narrow), ('漢', wide)]);
+    }
+
+    #[test]
+    fn a_line_that_is_no_glyph_is_named() {
+        for line in ["41", "G:8001", "41:80", "41:800", "41:800100", "41:80é1", "41:80G1"] {
+            let error = read(&format!("0041:8001\n{line}\n")).unwrap_err();
+            assert!(error.to_string().starts_with("line 2: "), "{line}: {error}");
+        }
+    }
+}

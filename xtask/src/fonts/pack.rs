@@ -71,3 +71,38 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
     packed.truncate(length);
     packed
 }
+
+#[cfg(test)]
+mod tests {
+    use longhand_fonts::BitmapFont;
+
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_unpacked_as_it_was() {
+        let mut font = SourceFont::new(8, 16, 14);
+        let mut add = |c, width_px: u8, pixels: u16| {
+            let inside = !u16::MAX.checked_shr(width_px.into()).unwrap_or(0);
+            let rows = (0..16).map(|y| pixels.rotate_left(y) & inside).collect();
+            font.glyphs.insert(c, SourceGlyph { width_px, rows });
+        };
+        for (c, width_px, pixels) in [
+            ('A', 8, 0b1000_0000_0000_0000),
+            ('B', 8, 0b1010_0110_0000_1110),
+            ('C', 16, 0b1000_1100_0000_0001),
+            ('Z', 16, 0b0100_0010_1010_0111),
+            ('漢', 8, 0b1111_0000_1010_0101),
+        ] {
+            add(c, width_px, pixels);
+        }
+        let unpacked = BitmapFont::unpack(&pack(&font).unwrap()).unwrap();
+        let chars: Vec<char> = unpacked.chars().collect();
+        assert_eq!(chars, ['A', 'B', 'C', 'Z', '漢']);
+        for (c, glyph) in &font.glyphs {
+            let found = unpacked.glyph(*c).unwrap();
+            assert_eq!((found.width_px, found.rows), (glyph.width_px, &*glyph.rows), "{c}");
+        }
+        let sizes = [unpacked.cell_width_px(), unpacked.cell_height_px(), unpacked.ascent_px()];
+        assert_eq!(sizes, [8, 16, 14]);
+    }
+}
