@@ -17,6 +17,7 @@ pub mod normalize;
 pub mod pages;
 pub mod paginate;
 mod palette;
+pub mod plan;
 mod png_file;
 pub mod raster;
 pub mod reasoning;
@@ -33,6 +34,7 @@ pub use billing::Family;
 pub use decode::{Decoder, decode};
 pub use error::Error;
 pub use glyphs::{Fonts, Glyphs};
+pub use plan::{Plan, PlannedPage, Tier, plan};
 pub use render::{RenderedFrame, Renderer, render};
 pub use shape::{Shape, ShapeChoice, Variant};
 
