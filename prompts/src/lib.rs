@@ -66,6 +66,28 @@ prompts! {
     CompactionShortSummary = "compaction-short-summary",
     /// Around the text of a bitmap archive that is worked into a summary. Value: `archiveText`.
     SnapcompactArchiveContext = "snapcompact-archive-context",
+    /// Before a bitmap archive: how to read it. Values: `reasoning`, `frames`, `digest`, `dropped`, each a further sentence or nothing.
+    SnapcompactGuide = "snapcompact-guide",
+    /// That an archive has reasoning.
+    SnapcompactGuideReasoning = "snapcompact-guide-reasoning",
+    /// How to read pictures of a grid. Values: `cols`, `rows`, `inks`.
+    SnapcompactGuideFrames = "snapcompact-guide-frames",
+    /// How to read pictures of two columns. Values: `cols`, `rows`, `inks`.
+    SnapcompactGuideColumns = "snapcompact-guide-columns",
+    /// That sentences have colours.
+    SnapcompactGuideHues = "snapcompact-guide-hues",
+    /// What pale ink means.
+    SnapcompactGuidePale = "snapcompact-guide-pale",
+    /// What pale ink means where function words have it too.
+    SnapcompactGuidePaleWords = "snapcompact-guide-pale-words",
+    /// That lines are repeated. Value: `times`.
+    SnapcompactGuideRepeated = "snapcompact-guide-repeated",
+    /// That an archive begins with a summary.
+    SnapcompactGuideDigest = "snapcompact-guide-digest",
+    /// That an archive has a gap. Value: `chars`.
+    SnapcompactGuideDropped = "snapcompact-guide-dropped",
+    /// Before words that must be spelled exactly. Value: `tokens`.
+    SnapcompactGuideExact = "snapcompact-guide-exact",
     /// Asks the model to resume after its context was condensed.
     AutoContinue = "auto-continue",
     /// What the agent is and how it works. Value: `tools`, a list of names with a few words each.

@@ -41,6 +41,7 @@ const COPIED: &[(&str, &[&str], &str)] = &[
             "pixels.json",
             "plan.json",
             "inline_plan.json",
+            "recompact.json",
             "resolve_auto.json",
             "resolve_forced.json",
             "serialize.json",

@@ -52,6 +52,12 @@ open_object! {
         pub stopword_dim: Option<bool> = "stopwordDim",
         /// How finely the model should look.
         pub detail: Option<String> = "detail",
+        /// Width of the picture, in pixels.
+        pub width: Option<u64> = "width",
+        /// Height of the picture, in pixels.
+        pub height: Option<u64> = "height",
+        /// Names what is drawn: frames with the same key look the same.
+        pub key: Option<String> = "key",
     }
 }
 
@@ -117,6 +123,14 @@ impl Archive {
         let edges = [self.text_head.as_deref(), self.text_tail.as_deref()];
         let edges: Vec<String> = edges.into_iter().flatten().map(plain).collect();
         (!edges.is_empty()).then(|| edges.join("\n"))
+    }
+
+    /// The text from which the archive is laid out again, with its line ends and ink switches; `None` if it has only pictures.
+    pub fn laid_out_text(&self) -> Option<String> {
+        let edges = || [self.text_head.as_deref(), self.text_tail.as_deref()].into_iter().flatten();
+        let joined = || edges().collect::<Vec<_>>().join(&LINE_END.to_string());
+        let text = self.text.clone().unwrap_or_else(joined);
+        (!text.is_empty()).then_some(text)
     }
 
     fn is_empty(&self) -> bool {

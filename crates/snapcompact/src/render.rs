@@ -118,6 +118,14 @@ impl Renderer {
         pages.par_iter().map(|page| self.render_page(page.as_ref(), shape)).collect()
     }
 
+    /// Draws finished pages, each in a shape of its own, on all cores, in their order.
+    ///
+    /// # Errors
+    /// A shape is not possible.
+    pub fn render_each(&self, pages: &[(&str, &Shape)]) -> Result<Vec<RenderedFrame>, Error> {
+        pages.par_iter().map(|(page, shape)| self.render_page(page, shape)).collect()
+    }
+
     /// Draws one finished page.
     ///
     /// # Errors
