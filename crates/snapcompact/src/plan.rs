@@ -3,6 +3,7 @@
 //! The plan follows from the text alone, so that an archive planned again after more was appended has the same pages as far as it
 //! can. Both edges stay text. Nothing is left out without being counted. Draws nothing.
 
+mod columns;
 mod foveation;
 mod gap;
 mod sections;
@@ -13,7 +14,6 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::glyphs::{Fonts, is_overlay};
 use crate::shape::Shape;
-use crate::wrap::doc_pages;
 use sheet::Sheet;
 
 /// How densely a page is printed.
@@ -97,7 +97,7 @@ pub fn plan(
     let imaged = if max_frames == 0 {
         Imaged { pages: Vec::new(), kept: String::new(), truncated_chars: chars(&text[middle]) }
     } else if high.grid.columns > 1 {
-        columns(&text[middle], &high, max_frames)
+        columns::imaged(head, &text[middle], &high, max_frames)
     } else {
         let part = Part { whole: text, range: middle.clone() };
         let pages = foveation::pages(&part, &high, low, max_frames);
@@ -144,15 +144,9 @@ fn middle(text: &str, edge: usize) -> Option<Range<usize>> {
     Some(past_marks(start)..past_marks(end))
 }
 
-/// Pages of wrapped lines, at most `max_frames`, at least one: the first, and the newest of the others.
-fn columns(middle: &str, sheet: &Sheet, max_frames: usize) -> Imaged {
-    let mut pages = doc_pages(middle, sheet.grid, &sheet.glyphs);
-    let surplus = pages.len().saturating_sub(max_frames);
-    let dropped = pages.drain(1..=surplus);
-    let truncated_chars = dropped.map(|page| chars(&page)).sum();
-    let kept = pages.join(" ").replace('\n', " ");
-    let pages = pages.iter().map(|page| sheet.planned(page)).collect();
-    Imaged { pages, kept, truncated_chars }
+/// Cells that what the user said may take where the rest is left out: a fifth of those of the archive.
+fn user_cells(archive_cells: usize) -> usize {
+    archive_cells / 5
 }
 
 fn chars(text: &str) -> u64 {

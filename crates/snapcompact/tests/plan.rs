@@ -2,12 +2,12 @@
 
 mod generated;
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use longhand_snapcompact::plan::{Plan, PlannedPage, Tier, plan};
 use longhand_snapcompact::{DIM_OFF, DIM_ON, Family, Fonts, LINE_END, Shape, Variant, pages};
 use proptest::prelude::*;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -69,29 +69,31 @@ fn table() -> Vec<Value> {
 #[test]
 fn long_archives_are_planned_as_the_table_says() {
     // Every shorter text of a seed is the beginning of the longest.
-    let mut longest: HashMap<usize, String> = HashMap::new();
-    let rows = table().into_iter().filter(|case| case.get("gen").is_some());
-    for case in rows {
-        let (high, low) = shapes(&case);
-        let (length, seed) = (number(&case["gen"]["n"]), number(&case["gen"]["seed"]));
-        let long = longest.entry(seed).or_insert_with(|| generated::text(5_000_000, seed as u64));
-        let end = long.char_indices().nth(length).map_or(long.len(), |(at, _)| at);
-        let planned = planned(&long[..end], &high, &low, number(&case["max_frames"]));
-        let texts: Vec<&str> = planned.pages.iter().map(|page| page.text.as_str()).collect();
-        let lengths: Vec<usize> = texts.iter().map(|page| page.chars().count()).collect();
-        let actual = json!({
-            "text_head": planned.text_head.chars().count(),
-            "text_tail": planned.text_tail.chars().count(),
-            "tiers": tiers(&planned.pages),
-            "frame_lens": lengths,
-            "kept": planned.kept.chars().count(),
-            "truncated": planned.truncated_chars,
-            "kept_sha256": hash(&planned.kept),
-            "frames_sha256": hash(&texts.join("\u{1}")),
-        });
-        for (key, value) in actual.as_object().expect("an object") {
-            assert_eq!(value, &case[key], "{key} of {case}");
-        }
+    let longest = [7, 11].map(|seed| (seed, generated::text(5_000_000, seed)));
+    table().par_iter().filter(|case| case.get("gen").is_some()).for_each(|case| {
+        let (length, seed) = (number(&case["gen"]["n"]), number(&case["gen"]["seed"]) as u64);
+        let (_, long) = longest.iter().find(|(of, _)| *of == seed).expect("a known seed");
+        let end = long.char_indices().nth(length).expect("a text that is long enough").0;
+        let (high, low) = shapes(case);
+        check(case, &planned(&long[..end], &high, &low, number(&case["max_frames"])));
+    });
+}
+
+/// Compares a plan with what a row says of it in lengths and hashes.
+fn check(case: &Value, planned: &Plan) {
+    let pages: Vec<&str> = planned.pages.iter().map(|page| page.text.as_str()).collect();
+    let actual = json!({
+        "text_head": planned.text_head.chars().count(),
+        "text_tail": planned.text_tail.chars().count(),
+        "tiers": tiers(&planned.pages),
+        "frame_lens": pages.iter().map(|page| page.chars().count()).collect::<Vec<_>>(),
+        "kept": planned.kept.chars().count(),
+        "truncated": planned.truncated_chars,
+        "kept_sha256": hash(&planned.kept),
+        "frames_sha256": hash(&pages.join("\u{1}")),
+    });
+    for (key, value) in actual.as_object().expect("an object") {
+        assert_eq!(value, &case[key], "{key} of {case}");
     }
 }
 
@@ -138,6 +140,11 @@ fn session(turns: std::ops::Range<usize>) -> String {
     turns.collect::<Vec<_>>().join("█")
 }
 
+/// Pages of two columns of 20 cells in 10 lines.
+fn columns() -> Shape {
+    Shape { columns: 2, ..tiny(43, 10) }
+}
+
 /// High pages of 400 cells and low ones of 800.
 fn small() -> (Shape, Shape) {
     (tiny(40, 10), tiny(40, 20))
@@ -154,6 +161,18 @@ fn what_the_user_said_is_kept_where_the_rest_is_left_out() {
         assert!(planned.kept.contains(&said), "turn {turn}: {}", planned.kept);
     }
     assert_eq!(tiers(&planned.pages), "H3L11H3");
+}
+
+#[test]
+fn columns_keep_what_the_user_said_too() {
+    let shape = columns();
+    let planned = planned(&session(0..60), &shape, &shape, 17);
+    assert_eq!(tiers(&planned.pages), "H17");
+    assert!(planned.truncated_chars > 5_000, "{}", planned.truncated_chars);
+    for turn in 0..60 {
+        let said = format!("never touch file {turn}█");
+        assert!(planned.kept.contains(&said), "turn {turn}: {}", planned.kept);
+    }
 }
 
 #[test]
@@ -282,6 +301,25 @@ proptest! {
         prop_assert!(planned.pages.len() <= max_frames);
         let pages: String = planned.pages.iter().map(|page| page.text.as_str()).collect();
         prop_assert_eq!([planned.text_head, pages, planned.text_tail].concat(), planned.kept);
+    }
+
+    #[test]
+    fn columns_lose_nothing_but_white_space_without_counting(
+        text in any_text(600),
+        max_frames in 1..12_usize,
+    ) {
+        let shape = Shape { columns: 2, ..tiny(23, 2) };
+        let planned = planned(&text, &shape, &shape, max_frames);
+        let chars = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count() as u64;
+        let counted = chars(&planned.kept) + planned.truncated_chars;
+        prop_assert!(counted >= chars(&text), "{counted} of {}", chars(&text));
+        prop_assert!(counted <= text.chars().count() as u64, "{counted} of {}", text.len());
+        prop_assert!(planned.pages.len() <= max_frames);
+        let glyphs = Fonts::default().glyphs(shape.font);
+        for page in planned.pages {
+            let pages = pages::pages(&page.text, &shape, &glyphs).expect("a possible shape");
+            prop_assert_eq!(pages, [page.text.as_str()]);
+        }
     }
 
     #[test]

@@ -2,15 +2,12 @@
 
 use super::gap::Gap;
 use super::sections::Sections;
-use super::sheet::{PAGE_END_CHARS, Sheet, page_end};
-use super::{Part, PlannedPage, chars};
+use super::sheet::{PAGE_END_CHARS, Sheet};
+use super::{Part, PlannedPage, chars, user_cells};
 use crate::DIM_ON;
 
 /// Most frames on each side that stay in the high shape.
 const EDGE_FRAMES: usize = 3;
-
-/// The part of an archive that what the user said may take where the rest is left out: one in so many cells.
-const USER_SHARE: usize = 5;
 
 /// The pages of a part of a text: at most `max_frames`, which is at least one. A part without a cell has none.
 pub(super) fn pages(
@@ -41,7 +38,7 @@ pub(super) fn pages(
         let is_dim = sections.is_dim(centre.range.start);
         let archive_cells = 2 * (edge + 1) * high.grid.capacity() + frames * low.grid.capacity();
         let gap = Gap::new(&centre, &sections, low, frames);
-        let kept = gap.kept(archive_cells / USER_SHARE);
+        let kept = gap.kept(user_cells(archive_cells));
         let left_out = chars(centre.as_str()) - chars(&kept);
         let kept = match pages.last_mut() {
             Some(before) if left_out >= PAGE_END_CHARS => close(before, &kept, high, is_dim),
@@ -61,7 +58,7 @@ fn close<'a>(page: &mut PlannedPage, next: &'a str, sheet: &Sheet, is_dim: bool)
     page.text.push_str(switches);
     if !sheet.is_full(&page.text, next) {
         let is_dim = switches.chars().next_back().map_or(is_dim, |switch| switch == DIM_ON);
-        page.text.push_str(page_end(is_dim));
+        sheet.end_page(&mut page.text, is_dim);
     }
     next
 }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::sections::Sections;
-use super::sheet::{Sheet, page_end, without_page_ends};
+use super::sheet::{Sheet, without_page_ends};
 use super::{Part, chars};
 use crate::{DIM_OFF, DIM_ON, LINE_END};
 
@@ -95,7 +95,7 @@ impl<'a> Gap<'a> {
         // A marker with switches inside would not be read as one. The pages after it move, then.
         let is_in_marker = self.sections.at(end).is_some_and(|section| section.opens_around(end));
         if !is_in_marker && !self.sheet.is_full(&kept, rest) {
-            kept.push_str(page_end(self.sections.is_dim(end)));
+            self.sheet.end_page(&mut kept, self.sections.is_dim(end));
         }
         kept + rest
     }

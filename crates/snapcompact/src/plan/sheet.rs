@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::glyphs::{Fonts, Glyphs};
 use crate::paginate::paginate;
 use crate::shape::{Grid, Shape};
+use crate::wrap::{self, wrap};
 use crate::{DIM_OFF, DIM_ON};
 
 /// Ends a page that is not full, so that the pages after it stay what they were although something before them went. Ink is
@@ -18,11 +19,6 @@ const PAGE_END_IN_DIM: &str = "\u{f}\u{f}\u{e}";
 
 /// Most characters of either.
 pub(super) const PAGE_END_CHARS: u64 = 3;
-
-/// The mark that ends a page early.
-pub(super) fn page_end(is_dim: bool) -> &'static str {
-    if is_dim { PAGE_END_IN_DIM } else { PAGE_END }
-}
 
 /// A text without the marks of pages that ended early in plain ink.
 pub(super) fn without_page_ends(text: &str) -> String {
@@ -48,7 +44,7 @@ impl Sheet {
         let early = memmem::find_iter(text.as_bytes(), PAGE_END)
             .map(|at| text.len() - text[at..].trim_start_matches([DIM_ON, DIM_OFF]).len());
         for end in early.chain([text.len()]) {
-            let found = paginate(&text[start..end], self.grid, &self.glyphs);
+            let found = self.full_pages(&text[start..end]);
             if !found.is_empty() {
                 pages.extend(found);
                 start = end;
@@ -60,15 +56,45 @@ impl Sheet {
         pages
     }
 
-    /// A page of this tier.
-    pub(super) fn planned(&self, page: &str) -> PlannedPage {
-        PlannedPage { text: page.to_owned(), tier: self.tier }
+    /// Pages that are full, save the last. In columns each begins at a word or within a long one.
+    fn full_pages<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        if self.grid.columns == 1 {
+            return paginate(text, self.grid, &self.glyphs);
+        }
+        let lines = wrap::lines(text, self.grid.cols, &self.glyphs);
+        let pages = lines.chunks(self.grid.columns * self.grid.rows);
+        let ends = pages.clone().skip(1).map(|page| page[0].start).chain([text.len()]);
+        let mut start = 0;
+        pages.zip(ends).map(|(_, end)| &text[std::mem::replace(&mut start, end)..end]).collect()
     }
 
-    /// Whether what follows a page goes to the next one by itself.
-    pub(super) fn is_full(&self, page: &str, next: &str) -> bool {
-        let Some(c) = next.chars().next() else { return true };
-        self.pages(&format!("{page}{c}")).len() > self.pages(page).len()
+    /// A page of this tier.
+    pub(super) fn planned(&self, page: &str) -> PlannedPage {
+        let text = if self.grid.columns == 1 {
+            page.to_owned()
+        } else {
+            wrap(page, self.grid.cols, &self.glyphs).join("\n")
+        };
+        PlannedPage { text, tier: self.tier }
+    }
+
+    /// Whether what follows pages goes to the next one by itself.
+    pub(super) fn is_full(&self, pages: &str, next: &str) -> bool {
+        let is_grid = self.grid.columns == 1;
+        let unit = next.split_inclusive(|c: char| is_grid || c.is_whitespace()).next();
+        let Some(unit) = unit else { return true };
+        let mut end = 0;
+        self.pages(&[pages, unit].concat()).into_iter().any(|page| {
+            end += page.len();
+            end == pages.len()
+        })
+    }
+
+    /// Ends the last of some pages although it is not full.
+    pub(super) fn end_page(&self, pages: &mut String, is_dim: bool) {
+        // In columns the white space after a word is no part of a line.
+        let end = if self.grid.columns == 1 { pages.len() } else { pages.trim_end().len() };
+        pages.insert_str(end, if is_dim { PAGE_END_IN_DIM } else { PAGE_END });
     }
 
     /// Cells that a text takes, not counting those that stay blank before wide characters.
