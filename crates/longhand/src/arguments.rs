@@ -96,6 +96,9 @@ pub(crate) struct Launch {
     /// Draw with ASCII characters only
     #[arg(long)]
     pub(crate) ascii: bool,
+    /// Draw no pictures
+    #[arg(long)]
+    pub(crate) no_images: bool,
 }
 
 /// Flags of the agent and of subcommands that need a model or a place.

@@ -4,7 +4,6 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use crossterm::event::EventStream;
 use longhand_agent::UserInput;
 use longhand_agent::start::Asking;
 use longhand_coding_agent::agent::{
@@ -20,8 +19,9 @@ use crate::launch;
 use crate::prompt_input::{self, Stdin};
 use crate::setup;
 use crate::tui::{
-    self, Choice, Desk, FirstRunOptions, KeptDraft, KeyState, Next, Palette, Picked, Screen,
-    Surroundings, SymbolSet, Theme, TuiOptions,
+    self, Choice, Desk, FirstRunOptions, Hints, Images, KeptDraft, KeyReader, KeyState, Next,
+    Outlet, Palette, Picked, Screen, Shelf, Surroundings, SymbolSet, Theme, TuiOptions,
+    ViewerOptions,
 };
 
 /// How many variables the first screen names that are not set. More would not help to choose one.
@@ -36,7 +36,7 @@ pub(crate) async fn run(agent: &CodingAgent, launch: &Launch) -> Result<Exit> {
     let mut request = request(launch);
     if launch.resume == Some(None) {
         request.session =
-            match picked(agent, launch, keys.get_or_insert_with(EventStream::new)).await {
+            match picked(agent, launch, keys.get_or_insert_with(KeyReader::default)).await {
                 Ok(Some(place)) => SessionChoice::At(place),
                 Ok(None) => return Ok(Exit::Success),
                 Err(exit) => return Ok(exit),
@@ -110,7 +110,7 @@ async fn session(
     launch: &Launch,
     mut opened: Opened,
     draft: String,
-    mut keys: EventStream,
+    mut keys: KeyReader,
 ) -> Result<Exit> {
     let messages = if draft.is_empty() {
         prompt_input::gather(&launch.prompt, Stdin::Terminal, agent.directory())?
@@ -186,6 +186,7 @@ async fn options(
         messages: start.messages,
         notices: start.notices,
         desk: desk(agent),
+        viewer: viewer(agent, launch, opened),
     }
 }
 
@@ -214,11 +215,33 @@ fn desk(agent: &CodingAgent) -> Desk {
     Desk { sessions: agent.sessions().clone(), directory: agent.directory().to_owned() }
 }
 
+/// What the viewer of frames is told.
+fn viewer(agent: &CodingAgent, launch: &Launch, opened: &Opened) -> ViewerOptions {
+    let environment = setup::environment();
+    let named = environment.var("LONGHAND_IMAGE_VIEWER");
+    let usual = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let runtime = environment.var("XDG_RUNTIME_DIR").map(PathBuf::from);
+    ViewerOptions {
+        shelf: Shelf { place: opened.place.clone(), blobs: agent.blobs() },
+        outlet: Outlet {
+            runtime: runtime.filter(|folder| folder.is_dir()).unwrap_or_else(std::env::temp_dir),
+            kept: opened.directory.clone(),
+            viewer: named.unwrap_or(usual).split_whitespace().map(str::to_owned).collect(),
+        },
+        hints: Hints::of(&environment),
+        images: if launch.no_images || !agent.settings().terminal.show_images {
+            Images::Off
+        } else {
+            Images::Shown
+        },
+    }
+}
+
 /// `--resume` without a value: a session is picked before any is opened. `None` where the user went back.
 async fn picked(
     agent: &CodingAgent,
     launch: &Launch,
-    keys: &mut EventStream,
+    keys: &mut KeyReader,
 ) -> Result<Option<SessionPlace>, Exit> {
     let theme = Theme::new(palette(agent, launch), symbols(agent, launch));
     let Ok(mut screen) = Screen::take("longhand") else { return Err(Exit::Failure) };

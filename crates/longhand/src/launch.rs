@@ -31,7 +31,10 @@ pub(crate) async fn run(launch: Launch) -> Result<Exit> {
         Import::Done(launch) => launch,
         Import::Unnamed(origin) => return list_foreign(&agent, origin),
     };
-    let Some(output) = output else { return interactive::run(&agent, &launch).await };
+    let Some(output) = output else {
+        // Its state is large, and would be carried by every other way to run.
+        return Box::pin(interactive::run(&agent, &launch)).await;
+    };
     agent.notices().iter().for_each(|notice| eprintln!("{notice}"));
     let stdin = if std::io::stdin().is_terminal() { Stdin::Terminal } else { Stdin::Piped };
     let prompts = prompt_input::gather(&launch.prompt, stdin, agent.directory())?;

@@ -201,6 +201,12 @@ pub const KEYS: &[Key] = &[
         "Fold history away that was compacted",
     ),
     key(
+        "terminal.showImages",
+        Kind::Flag,
+        Some("true"),
+        "Draw pictures in the terminal where it can",
+    ),
+    key(
         "theme.mode",
         Kind::Choice(&["auto", "dark", "light"]),
         Some(r#""auto""#),

@@ -31,6 +31,8 @@ pub struct Settings {
     pub exit: ExitSettings,
     /// The transcript.
     pub display: DisplaySettings,
+    /// What the terminal draws.
+    pub terminal: TerminalSettings,
     /// Colours.
     pub theme: ThemeSettings,
     /// Set of symbols: `unicode`, `nerd` or `ascii`.
@@ -189,6 +191,14 @@ pub struct ExitSettings {
 pub struct DisplaySettings {
     /// Whether history above a divider is folded away.
     pub collapse_compacted: bool,
+}
+
+/// What the terminal draws.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TerminalSettings {
+    /// Whether pictures are drawn.
+    pub show_images: bool,
 }
 
 /// Colours.

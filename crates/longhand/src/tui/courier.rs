@@ -16,6 +16,7 @@ const CLEARED: &str = "the model begins afresh; everything above stays in the se
 pub(crate) struct Courier {
     effects: mpsc::UnboundedSender<Effect>,
     replies: mpsc::UnboundedReceiver<Reply>,
+    replies_to: mpsc::UnboundedSender<Reply>,
     /// Owns the tasks, and stops them when it is dropped.
     _work: JoinSet<()>,
 }
@@ -26,14 +27,19 @@ impl Courier {
         let (effects, to_do) = mpsc::unbounded_channel();
         let (replies_to, replies) = mpsc::unbounded_channel();
         let mut work = JoinSet::new();
-        work.spawn(carry(session, to_do, replies_to));
-        Self { effects, replies, _work: work }
+        work.spawn(carry(session, to_do, replies_to.clone()));
+        Self { effects, replies, replies_to, _work: work }
     }
 
     /// Gives an effect to be carried out.
     pub(crate) fn send(&self, effect: Effect) {
         // The courier ends only with this value.
         let _ = self.effects.send(effect);
+    }
+
+    /// Where replies go, for work that is done elsewhere.
+    pub(crate) fn replies(&self) -> mpsc::UnboundedSender<Reply> {
+        self.replies_to.clone()
     }
 
     /// The next reply.
@@ -112,7 +118,11 @@ async fn carry(
                 }))
             }
             // These concern the terminal, and are done where it is owned.
-            Effect::Repaint | Effect::Suspend | Effect::Switch(_) | Effect::Quit => None,
+            Effect::Repaint
+            | Effect::Suspend
+            | Effect::Switch(_)
+            | Effect::Frames(..)
+            | Effect::Quit => None,
         };
         if let Some(reply) = reply {
             let _ = replies.send(reply);

@@ -89,8 +89,18 @@ fn detail(divider: &Divider, look: &Look<'_>) -> Vec<Row> {
         DividerKind::Reduced | DividerKind::Cleared => {}
     }
     panel.rule();
-    panel.push(Row::from(vec![look.piece("ctrl+o close", Role::Dim)]));
+    panel.extend(keys(divider, columns, look));
     panel.finish()
+}
+
+/// What can be done with the divider. Its own keys work while it is in focus: elsewhere they are letters of a prompt.
+fn keys(divider: &Divider, columns: usize, look: &Look<'_>) -> Vec<Row> {
+    let mut keys = vec!["ctrl+o close"];
+    if divider.has_archive() {
+        keys.splice(0..0, ["alt+k, then f frames", "t source text", "o open newest"]);
+    }
+    let keys = keys.join(&format!(" {} ", look.theme.symbols.dot));
+    wrap::wrap_text(&keys, look.style(Role::Dim), columns, &Indent::default())
 }
 
 fn title(divider: &Divider, look: &Look<'_>) -> String {

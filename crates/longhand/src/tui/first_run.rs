@@ -5,14 +5,13 @@
 use std::io;
 
 use anyhow::{Context, Result};
-use crossterm::event::EventStream;
-use futures::StreamExt;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::app::Press;
 use super::editor::{Edit, Editor};
 use super::input::Input;
+use super::key_reader::KeyReader;
 use super::keys::{self, Action};
 use super::look::{Detail, Look};
 use super::panel::Panel;
@@ -57,7 +56,7 @@ pub(crate) struct FirstRun {
     /// The draft.
     pub draft: String,
     /// The keys. One stream reads them from first to last: a second one can miss what comes while the first ends.
-    pub(crate) keys: EventStream,
+    pub(crate) keys: KeyReader,
 }
 
 /// A choice of the first screen.
@@ -80,18 +79,14 @@ pub(crate) enum Choice {
 pub(crate) async fn first_run(options: FirstRunOptions) -> Result<FirstRun> {
     let mut state = State::new(options);
     let mut screen = Screen::take("longhand").context("the terminal cannot be used")?;
-    let mut keys = EventStream::new();
+    let mut keys = KeyReader::default();
     let choice =
         work(&mut state, &mut screen, &mut keys).await.unwrap_or(Choice::Leave(Exit::Signal(1)));
     drop(screen);
     Ok(FirstRun { choice, draft: state.editor.text(), keys })
 }
 
-async fn work(
-    state: &mut State,
-    screen: &mut Screen,
-    keys: &mut EventStream,
-) -> io::Result<Choice> {
+async fn work(state: &mut State, screen: &mut Screen, keys: &mut KeyReader) -> io::Result<Choice> {
     let ending = signals::ending();
     tokio::pin!(ending);
     loop {

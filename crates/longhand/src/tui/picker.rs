@@ -9,8 +9,6 @@ mod rows;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crossterm::event::EventStream;
-use futures::StreamExt;
 use longhand_coding_agent::sessions::{Scope, Sessions};
 use longhand_session::SessionId;
 use longhand_session::listing::SessionRow;
@@ -20,6 +18,7 @@ use tokio::task::spawn_blocking;
 
 use super::app::Press;
 use super::input::Input;
+use super::key_reader::KeyReader;
 use super::terminal::Screen;
 use super::theme::Theme;
 use crate::signals;
@@ -65,7 +64,7 @@ struct Listed {
 /// Shows the list until something is picked. `query` stands in the search at first.
 pub(crate) async fn pick(
     screen: &mut Screen,
-    keys: &mut EventStream,
+    keys: &mut KeyReader,
     theme: &Theme,
     desk: &Desk,
     query: &str,

@@ -3,12 +3,12 @@
 //! Everything that can be decided without them is decided in [`super::app`]. The loop never waits for the agent, draws at most sixty
 //! frames a second, and sleeps while nothing changes. However it ends, the terminal is given back first.
 
+mod frames;
+
 use std::io;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use crossterm::event::EventStream;
-use futures::StreamExt;
 use longhand_agent::event::NoticeLevel;
 use longhand_agent::{Ending, SessionHandle, Subscription, UserInput};
 use longhand_session::place::SessionPlace;
@@ -19,6 +19,7 @@ use super::app::{App, Effect, Switch};
 use super::courier::Courier;
 use super::draft::KeptDraft;
 use super::input::Input;
+use super::key_reader::KeyReader;
 use super::moment::Moment;
 use super::pace::Pace;
 use super::picker::{self, Desk, Picked};
@@ -27,8 +28,10 @@ use super::status_line::Surroundings;
 use super::terminal::Screen;
 use super::theme::{Palette, SymbolSet, Theme};
 use super::view_state::ViewState;
+use super::viewer::ViewerOptions;
 use crate::exit::Exit;
 use crate::signals;
+use frames::Lasting;
 
 /// Events taken before the next look at keys.
 const EVENTS_AT_ONCE: usize = 1_000;
@@ -57,6 +60,8 @@ pub(crate) struct TuiOptions {
     pub kept_draft: KeptDraft,
     /// Where other sessions are listed.
     pub desk: Desk,
+    /// What the viewer of frames is told.
+    pub viewer: ViewerOptions,
 }
 
 /// What comes after a session.
@@ -85,7 +90,7 @@ pub(crate) async fn run(
     session: SessionHandle,
     options: TuiOptions,
     screen: &mut Screen,
-    keys: &mut EventStream,
+    keys: &mut KeyReader,
 ) -> Result<Next> {
     // First the events, then the transcript, so that nothing falls between them.
     let events = session.subscribe().await.context("the session is closed")?;
@@ -111,6 +116,9 @@ pub(crate) async fn run(
         started: Instant::now(),
         keys,
         draft: options.kept_draft,
+        session: session.clone(),
+        viewer: options.viewer,
+        lasting: Lasting::default(),
     };
     let left = terminal.work_or_pick(&theme, &options.desk).await;
     let Loop { app, courier, mut draft, .. } = terminal;
@@ -163,7 +171,7 @@ async fn close(session: &SessionHandle, left: &Left) -> Result<Exit> {
 }
 
 struct Loop<'t> {
-    keys: &'t mut EventStream,
+    keys: &'t mut KeyReader,
     app: App,
     events: Subscription,
     courier: Courier,
@@ -171,6 +179,9 @@ struct Loop<'t> {
     pace: Pace,
     started: Instant,
     draft: KeptDraft,
+    session: SessionHandle,
+    viewer: ViewerOptions,
+    lasting: Lasting,
 }
 
 /// What woke the loop.
@@ -238,6 +249,13 @@ impl Loop<'_> {
                 match effect {
                     Effect::Quit => return Left::Asked,
                     Effect::Switch(switch) => return Left::Switch(switch),
+                    Effect::Frames(which, opening) => {
+                        // Rare, and its state is large.
+                        let viewing = Box::pin(self.view_frames(which, opening));
+                        if let Some(left) = viewing.await {
+                            return left;
+                        }
+                    }
                     Effect::Repaint => self.screen.forget(),
                     Effect::Suspend => {
                         if self.suspend().await.is_err() {

@@ -57,6 +57,10 @@ pub(crate) struct Symbols {
     pub(crate) down: &'static str,
     /// Minus sign.
     pub(crate) minus: &'static str,
+    /// Between width and height.
+    pub(crate) times: &'static str,
+    /// The keys up and down.
+    pub(crate) up_down: &'static str,
     /// A gap between the hunks of a diff.
     pub(crate) gap: &'static str,
     /// Frames of the spinner.
@@ -92,6 +96,8 @@ pub(crate) const UNICODE: Symbols = Symbols {
     caret: "▌",
     down: "↓",
     minus: "−",
+    times: "×",
+    up_down: "↑/↓",
     gap: "⋮",
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
 };
@@ -125,6 +131,8 @@ pub(crate) const ASCII: Symbols = Symbols {
     caret: "_",
     down: "v",
     minus: "-",
+    times: "x",
+    up_down: "up/down",
     gap: ":",
     spinner: &["|", "/", "-", "\\"],
 };

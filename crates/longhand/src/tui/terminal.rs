@@ -31,6 +31,14 @@ static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// The thread that draws. A panic elsewhere is caught where that work is owned, and must not take the screen away.
 static DRAWING_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
 
+/// How many pictures of ours the terminal keeps at most, and the id of the first: any number that no other program is likely to use,
+/// since they share the terminal's.
+pub(crate) const PICTURES: u32 = 8;
+pub(crate) const FIRST_PICTURE_ID: u32 = 0x4c48_0001;
+
+/// Whether the terminal may keep pictures by id.
+static KEEPS_PICTURES: AtomicBool = AtomicBool::new(false);
+
 /// Buttons and the wheel are reported, moves are not: the library's own command would report every move.
 const MOUSE: (&str, &str) = ("\x1b[?1000h\x1b[?1006h", "\x1b[?1006l\x1b[?1000l");
 
@@ -134,11 +142,27 @@ fn enter(title: &str) -> io::Result<()> {
     )
 }
 
+/// From now on the terminal is sent pictures that it keeps by id: they are deleted before it is given back.
+pub(crate) fn keep_pictures() {
+    KEEPS_PICTURES.store(true, Ordering::SeqCst);
+}
+
+/// Deletes the pictures that the terminal keeps. A terminal that is gone is no failure.
+pub(crate) fn delete_pictures() {
+    if !KEEPS_PICTURES.load(Ordering::SeqCst) {
+        return;
+    }
+    let delete = |id| format!("\x1b_Ga=d,d=I,i={id},q=2\x1b\\");
+    let all: String = (FIRST_PICTURE_ID..FIRST_PICTURE_ID + PICTURES).map(delete).collect();
+    let _ = execute!(io::stdout(), Print(all));
+}
+
 /// Gives the terminal back. Does nothing where it is not ours; a terminal that is gone is no failure.
 pub(crate) fn give_back() {
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
+    delete_pictures();
     let _ = execute!(
         io::stdout(),
         EndSynchronizedUpdate,

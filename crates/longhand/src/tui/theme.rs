@@ -92,6 +92,16 @@ impl Theme {
         Self { palette, symbols }
     }
 
+    /// Whether there are colours.
+    pub(crate) fn has_colours(&self) -> bool {
+        self.palette != Palette::Mono
+    }
+
+    /// Whether glyphs beyond ASCII are drawn.
+    pub(crate) fn has_unicode(&self) -> bool {
+        self.symbols == symbols::UNICODE
+    }
+
     /// The style of a role.
     pub(crate) fn style(&self, role: Role) -> Style {
         match self.palette {

@@ -20,17 +20,33 @@ fn cells(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count).expect("a terminal has cells")
 }
 
-struct Terminal {
-    screen: vt100::Parser,
+pub(crate) struct Terminal {
+    pub(crate) screen: vt100::Parser,
+    /// All that was written to the terminal.
+    pub(crate) written: Vec<u8>,
+    /// What it answers when it is asked for its attributes.
+    answer: Option<&'static str>,
     bytes: Receiver<Vec<u8>>,
     keys: Box<dyn Write + Send>,
-    child: Box<dyn Child + Send + Sync>,
+    pub(crate) child: Box<dyn Child + Send + Sync>,
     pty: Box<dyn MasterPty + Send>,
 }
 
 impl Terminal {
     fn start(home: &Home, words: &[&str], rows: u16, columns: u16) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        Self::start_as(home, words, size, &[], None)
+    }
+
+    /// A terminal of that size, which sets variables and answers what it is asked.
+    pub(crate) fn start_as(
+        home: &Home,
+        words: &[&str],
+        size: PtySize,
+        variables: &[(&str, &str)],
+        answer: Option<&'static str>,
+    ) -> Self {
+        let (rows, columns) = (size.rows, size.cols);
         let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
         let mut command = CommandBuilder::new(assert_cmd::cargo::cargo_bin("longhand"));
         command.args(words);
@@ -39,6 +55,9 @@ impl Terminal {
         command.env("LONGHAND_HOME", home.path().join("home"));
         command.env("PATH", "/usr/bin:/bin");
         command.env("TERM", "xterm-256color");
+        for (name, value) in variables {
+            command.env(name, value);
+        }
         let child = pair.slave.spawn_command(command).expect("the program starts");
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().expect("the terminal can be read");
@@ -54,6 +73,8 @@ impl Terminal {
         let keys = pair.master.take_writer().expect("the terminal can be written");
         Self {
             screen: vt100::Parser::new(cells(rows), cells(columns), 0),
+            written: Vec::new(),
+            answer,
             bytes,
             keys,
             child,
@@ -61,24 +82,35 @@ impl Terminal {
         }
     }
 
-    fn press(&mut self, keys: &str) {
+    /// Takes in what the program wrote, and answers a question in it.
+    fn take(&mut self, bytes: &[u8]) {
+        self.screen.process(bytes);
+        self.written.extend_from_slice(bytes);
+        if self.written.windows(3).any(|three| three == b"\x1b[c")
+            && let Some(answer) = self.answer.take()
+        {
+            self.press(answer);
+        }
+    }
+
+    pub(crate) fn press(&mut self, keys: &str) {
         self.keys
             .write_all(keys.as_bytes())
             .and_then(|()| self.keys.flush())
             .expect("the program listens");
     }
 
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.screen.screen().contents()
     }
 
     /// Reads until the screen is as wanted. Keys that reach the terminal library in the same moment as a signal can lie unread until
     /// the next byte comes; a person presses again, and this tells that the window has the focus, which means nothing.
-    fn wait(&mut self, what: &str, is_there: impl Fn(&vt100::Screen) -> bool) {
+    pub(crate) fn wait(&mut self, what: &str, is_there: impl Fn(&vt100::Screen) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !is_there(self.screen.screen()) {
             match self.bytes.recv_timeout(NUDGE_AFTER) {
-                Ok(bytes) => self.screen.process(&bytes),
+                Ok(bytes) => self.take(&bytes),
                 Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => self.press("\x1b[I"),
                 Err(error) => {
                     panic!("waiting for {what} ({error}), the screen shows:\n{}", self.shown())
@@ -87,17 +119,27 @@ impl Terminal {
         }
     }
 
-    fn wait_for(&mut self, text: &str) {
+    /// Reads what is written next.
+    pub(crate) fn read_more(&mut self, what: &str) {
+        match self.bytes.recv_timeout(PATIENCE) {
+            Ok(bytes) => self.take(&bytes),
+            Err(error) => {
+                panic!("waiting for {what} ({error}), the screen shows:\n{}", self.shown())
+            }
+        }
+    }
+
+    pub(crate) fn wait_for(&mut self, text: &str) {
         self.wait(text, |screen| screen.contents().contains(text));
     }
 
     /// Reads until the program has ended, and gives its code.
-    fn end(&mut self) -> u32 {
+    pub(crate) fn end(&mut self) -> u32 {
         let deadline = Instant::now() + PATIENCE;
         while let Ok(bytes) =
             self.bytes.recv_timeout(deadline.saturating_duration_since(Instant::now()))
         {
-            self.screen.process(&bytes);
+            self.take(&bytes);
         }
         self.child.wait().expect("the program ends").exit_code()
     }

@@ -11,6 +11,9 @@ use crate::tui::approval::Step;
 use crate::tui::editor::Edit;
 use crate::tui::keys::{self, Action};
 use crate::tui::moment::Moment;
+use crate::tui::view_state::item::Body;
+use crate::tui::viewer::Opening;
+use crate::tui::viewer::source::Which;
 
 /// Two presses within this time are one wish to quit.
 const TWICE: Duration = Duration::from_millis(500);
@@ -116,6 +119,9 @@ impl App {
     }
 
     fn act_in_editor(&mut self, action: Action, now: Moment) -> Vec<Effect> {
+        if let Some(effect) = self.act_on_divider(&action) {
+            return vec![effect];
+        }
         let menu = self.menu();
         match action {
             Action::Interrupt => return self.escape(),
@@ -154,6 +160,24 @@ impl App {
             Action::PageUp | Action::PageDown | Action::Repaint | Action::Suspend => {}
         }
         Vec::new()
+    }
+
+    /// Keys of the divider in focus. Nobody is writing: the editor is empty.
+    fn act_on_divider(&self, action: &Action) -> Option<Effect> {
+        let Action::Edit(Edit::Insert(typed)) = action else { return None };
+        let opening = match typed.as_str() {
+            "f" => Opening::List,
+            "t" => Opening::Text,
+            "o" => Opening::File,
+            _ => return None,
+        };
+        let item = self.transcript.expanded_focus().filter(|_| self.editor.is_empty())?;
+        match &self.view.items().get(item)?.body {
+            Body::Divider(divider) if divider.has_archive() => {
+                Some(Effect::Frames(Which::At(divider.at_millis), opening))
+            }
+            _ => None,
+        }
     }
 
     fn edit(&mut self, edit: &Edit) {

@@ -26,6 +26,8 @@ use super::render::transcript::Transcript;
 use super::status_line::Surroundings;
 use super::theme::Theme;
 use super::view_state::{PassEnd, ViewState};
+use super::viewer::Opening;
+use super::viewer::source::Which;
 
 pub(crate) use self::key::Press;
 
@@ -56,6 +58,8 @@ pub(crate) enum Effect {
     LoadTranscript,
     /// Read entries that were changed in place.
     ReadEntries(Vec<EntryId>),
+    /// Show the pictures of a compaction.
+    Frames(Which, Opening),
     /// Draw everything anew.
     Repaint,
     /// Give the terminal back until the program is resumed.

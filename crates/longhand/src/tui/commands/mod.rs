@@ -3,6 +3,7 @@
 mod clear;
 pub(crate) mod compact;
 mod fork;
+mod frames;
 mod help;
 mod new;
 mod quit;
@@ -34,6 +35,7 @@ pub(crate) const TABLE: &[Command] = &[
     new::COMMAND,
     resume::COMMAND,
     fork::COMMAND,
+    frames::COMMAND,
     rename::COMMAND,
     session::COMMAND,
     help::COMMAND,

@@ -113,6 +113,11 @@ impl Transcript {
         true
     }
 
+    /// The item in focus, where all of it is shown.
+    pub(crate) fn expanded_focus(&self) -> Option<usize> {
+        self.focus.filter(|item| self.is_expanded != self.toggled.contains(item))
+    }
+
     /// Shows or hides reasoning. Returns whether it is shown now.
     pub(crate) fn toggle_thinking(&mut self) -> bool {
         self.shows_thinking = !self.shows_thinking;

@@ -12,3 +12,4 @@ mod run;
 mod sanitize;
 mod screens;
 mod transcript;
+mod viewer;

@@ -126,6 +126,13 @@ impl Divider {
         if let DividerKind::Compaction(compaction) = &self.kind { Some(compaction) } else { None }
     }
 
+    /// Whether the compaction left an archive of frames. An earlier one is not read to be shown; its method tells.
+    pub(crate) fn has_archive(&self) -> bool {
+        self.compaction().is_some_and(|compaction| {
+            compaction.frames > 0 || compaction.method.as_deref() == Some("snapcompact")
+        })
+    }
+
     /// Tokens before and after, where both are known. The record's are preferred: they are the gauge's own.
     pub(crate) fn tokens(&self) -> Option<(u64, u64)> {
         if let Some(record) = &self.record {

@@ -1,0 +1,366 @@
+//! How the viewer is drawn: the list over the chosen picture, the picture alone, or a text.
+
+use longhand_session::time::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+use ratatui::style::Color;
+use ratatui::widgets::Widget;
+use ratatui_image::Image;
+
+use super::graphics::{Colours, Graphics};
+use super::picture::Zoom;
+use super::pictures::Key;
+use super::reel::{Class, Part, PartKind, Reel};
+use super::state::{Reading, Viewer, Wanted};
+use crate::tui::look::{Detail, Look};
+use crate::tui::panel::Panel;
+use crate::tui::render::Frame;
+use crate::tui::sanitize;
+use crate::tui::theme::Role;
+use crate::tui::tokens;
+use crate::tui::width;
+use crate::tui::wrap::{self, Indent, Row};
+
+/// A screen smaller than this shows nothing but that it is.
+const MIN_COLUMNS: u16 = 20;
+const MIN_ROWS: u16 = 6;
+
+/// Rows of the box besides list and picture: edges, the rule between the two, the rule above the keys, the keys.
+const OTHER_ROWS: usize = 5;
+
+/// A picture of fewer rows shows nothing; the list takes its room.
+const LEAST_PICTURE_ROWS: usize = 4;
+
+/// The part of the screen that the list takes where there is a picture below it: one in this many.
+const LIST_SHARE: usize = 3;
+
+/// Columns below which sizes and first words go.
+const NARROW: usize = 60;
+
+/// Columns of the edge of the box, and of the blank beside it.
+const EDGE: u16 = 2;
+
+impl Viewer {
+    /// Draws the viewer, and learns what fits on the screen.
+    pub(crate) fn frame(&mut self, area: Rect) -> Frame {
+        let mut buffer = Buffer::empty(area);
+        self.shown = None;
+        if area.width < MIN_COLUMNS || area.height < MIN_ROWS {
+            wrap::draw(&mut buffer, 0, 0, &Row::from("terminal too small"));
+            return Frame { buffer, cursor: None };
+        }
+        let theme = self.theme;
+        let columns = usize::from(area.width);
+        let look = Look { theme: &theme, columns, detail: Detail::Collapsed, phase: 0 };
+        if self.reading.is_some() {
+            self.draw_text(&mut buffer, &look);
+        } else if self.zoom == Zoom::Whole {
+            self.draw_list(&mut buffer, &look);
+        } else {
+            self.draw_zoomed(&mut buffer, &look);
+        }
+        Frame { buffer, cursor: None }
+    }
+
+    fn draw_list(&mut self, buffer: &mut Buffer, look: &Look<'_>) {
+        let body = usize::from(buffer.area.height) - OTHER_ROWS;
+        let (list_rows, below_rows) = self.share(body);
+        self.scroll(list_rows);
+        let mut panel = Panel::new(self.title(), look);
+        let columns = panel.inner_columns();
+        for row in self.list(list_rows, look, columns) {
+            panel.push(row);
+        }
+        let mut picture_top = None;
+        if below_rows > 0 {
+            panel.rule();
+            picture_top = Some(panel.len() + 1);
+            let below = self.below(below_rows, look, columns);
+            let blank = below_rows - below.len();
+            panel.extend(below);
+            panel.extend(std::iter::repeat_n(Row::default(), blank));
+        }
+        panel.rule();
+        panel.push(self.bottom(look, columns));
+        draw_rows(buffer, &panel.finish());
+        if let Some(top) = picture_top {
+            let room = Rect::new(EDGE, top as u16, columns as u16, below_rows as u16);
+            self.draw_picture(buffer, room, look);
+        }
+    }
+
+    /// Rows of the list, and of what is below it. Without room for a picture the list takes it, and the rule that would part them.
+    fn share(&self, body: usize) -> (usize, usize) {
+        let parts = self.reel.as_ref().map_or(1, |reel| reel.parts.len().max(1));
+        let list = parts.min((body / LIST_SHARE).max(2));
+        match body.checked_sub(list) {
+            Some(below) if below >= LEAST_PICTURE_ROWS => (list, below),
+            _ => (body + 1, 0),
+        }
+    }
+
+    fn title(&self) -> String {
+        let dot = format!(" {} ", self.theme.symbols.dot);
+        let mut parts = vec!["Frames".to_owned()];
+        if let Some(reel) = &self.reel {
+            parts.push(reel.entry.to_string());
+            // Minutes are enough: `2026-11-28 14:03`.
+            let time = Timestamp::from_millis(reel.at_millis).to_string();
+            parts.push(time.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect());
+        }
+        parts.join(&dot)
+    }
+
+    fn list(&self, rows: usize, look: &Look<'_>, columns: usize) -> Vec<Row> {
+        let mut list: Vec<Row> = match &self.reel {
+            None => vec![Row::from(vec![look.piece("reading the archive…", Role::Dim)])],
+            Some(reel) => {
+                let seen = reel.parts.iter().enumerate().skip(self.first).take(rows);
+                seen.map(|(at, part)| self.row(reel, at, part, look, columns)).collect()
+            }
+        };
+        list.resize(rows, Row::default());
+        list
+    }
+
+    fn row(&self, reel: &Reel, at: usize, part: &Part, look: &Look<'_>, columns: usize) -> Row {
+        let symbols = &look.theme.symbols;
+        let is_chosen = at == self.chosen;
+        let mark = if is_chosen { symbols.chosen } else { " " };
+        let role = if is_chosen { Role::Selected } else { Role::Text };
+        let digits = reel.parts.len().to_string().len();
+        let is_wide = columns >= NARROW;
+        let name = format!("{mark} {:>digits$} {:<9}", at + 1, name(part, reel.frame_count()));
+        let mut pieces = vec![look.piece(name, role)];
+        if let PartKind::Frame { size_px: Err(why), .. } = &part.kind {
+            pieces.push(look.piece(format!(" {}", sanitize::one_line(why)), Role::Warning));
+            return wrap::fit(pieces, columns);
+        }
+        let price = part.tokens.map_or_else(String::new, |n| format!("{} tok", tokens::grouped(n)));
+        let (size, class) = match &part.kind {
+            PartKind::Frame { size_px: Ok((width, height)), class, .. } => {
+                (format!("{width}{}{height}", symbols.times), class_name(*class))
+            }
+            PartKind::Frame { .. } | PartKind::Head | PartKind::Tail => (String::new(), ""),
+        };
+        let facts = if is_wide {
+            format!(" {size:<9}  {class:<2} {price:>10}  ")
+        } else {
+            format!(" {size:<9} {class:<2} {price}")
+        };
+        pieces.push(look.piece(facts, Role::Muted));
+        if is_wide {
+            let words = match &part.kind {
+                PartKind::Head => "oldest edge, verbatim".to_owned(),
+                PartKind::Tail => "newest edge, verbatim".to_owned(),
+                PartKind::Frame { .. } => {
+                    let words = self.words.get(&at).map(|words| sanitize::one_line(words));
+                    words.map_or_else(String::new, |words| format!("\"{words}\""))
+                }
+            };
+            pieces.push(look.piece(words, Role::Dim));
+        }
+        wrap::fit(pieces, columns)
+    }
+
+    /// What stands below the list where there is no picture.
+    fn below(&self, rows: usize, look: &Look<'_>, columns: usize) -> Vec<Row> {
+        let Some((reel, part)) = self.reel.as_ref().zip(self.part()) else { return Vec::new() };
+        let (text, role) = match &part.kind {
+            PartKind::Head | PartKind::Tail => {
+                // More could not be shown, and all of it may be long.
+                let text = reel.text(&part.kind).unwrap_or_default();
+                (text.chars().take(rows * columns).collect(), Role::Text)
+            }
+            PartKind::Frame { size_px: Err(why), .. } => (why.clone(), Role::Warning),
+            PartKind::Frame { .. } => {
+                (self.instead_of_picture(part).unwrap_or_default(), Role::Muted)
+            }
+        };
+        let text = sanitize::text(&text);
+        let mut below = wrap::wrap_text(&text, look.style(role), columns, &Indent::default());
+        below.truncate(rows);
+        below
+    }
+
+    /// A line that stands for a picture where none is drawn.
+    fn instead_of_picture(&self, part: &Part) -> Option<String> {
+        let PartKind::Frame { size_px: Ok((width, height)), .. } = &part.kind else { return None };
+        let times = self.theme.symbols.times;
+        let dot = self.theme.symbols.dot;
+        (self.graphics == Some(Graphics::Off)).then(|| {
+            let price = tokens::grouped(part.tokens.unwrap_or(0));
+            format!("[image {width}{times}{height} png, {price} tok {dot} o open {dot} s save]")
+        })
+    }
+
+    fn draw_picture(&mut self, buffer: &mut Buffer, room: Rect, look: &Look<'_>) {
+        let Some(key) = self.lay_out(Size::new(room.width, room.height)) else { return };
+        if key.graphics == Graphics::Off {
+            return;
+        }
+        self.shown = Some(key);
+        let [left, top, ..] = key.layout.seen;
+        self.pan = if self.zoom == Zoom::Whole { (0, 0) } else { (left, top) };
+        let cells = key.layout.cells;
+        let place = Rect::new(room.x, room.y, cells.width, cells.height);
+        match self.pictures.get(&key) {
+            Some(Ok(Some(picture))) => {
+                Image::new(picture).render(place, buffer);
+                settle_colours(buffer, place, &key);
+            }
+            Some(Err(why)) => {
+                let text = format!("the picture cannot be drawn: {}", sanitize::one_line(why));
+                let row = wrap::fit(vec![look.piece(text, Role::Warning)], room.width.into());
+                wrap::draw(buffer, room.x, room.y, &row);
+            }
+            Some(Ok(None)) | None => {
+                let blank = look.theme.symbols.bar[1].repeat(cells.width.into());
+                let row = Row::from(vec![look.piece(blank, Role::Dim)]);
+                for y in place.top()..place.bottom() {
+                    wrap::draw(buffer, place.x, y, &row);
+                }
+            }
+        }
+    }
+
+    fn draw_zoomed(&mut self, buffer: &mut Buffer, look: &Look<'_>) {
+        let area = buffer.area;
+        let room = Rect::new(0, 0, area.width, area.height - 1);
+        self.page = usize::from(room.height);
+        self.draw_picture(buffer, room, look);
+        let row = self.bottom(look, look.columns);
+        wrap::draw(buffer, 0, area.height - 1, &row);
+    }
+
+    fn draw_text(&mut self, buffer: &mut Buffer, look: &Look<'_>) {
+        let height = usize::from(buffer.area.height);
+        let Some(Reading { wanted, text, from }) = &mut self.reading else { return };
+        let of = match (&self.reel, *wanted) {
+            (Some(reel), Wanted::Part(at)) => name(&reel.parts[at], reel.frame_count()),
+            (_, Wanted::Source | Wanted::Part(_)) => "source".to_owned(),
+        };
+        let mut panel = Panel::new(format!("Text {} {of}", look.theme.symbols.dot), look);
+        let columns = panel.inner_columns();
+        let rows = match text {
+            None => vec![Row::from(vec![look.piece("reading…", Role::Dim)])],
+            Some(Ok(text)) => {
+                let text = sanitize::text(text);
+                wrap::wrap_text(&text, look.style(Role::Text), columns, &Indent::default())
+            }
+            Some(Err(why)) => {
+                let style = look.style(Role::Warning);
+                wrap::wrap_text(&sanitize::one_line(why), style, columns, &Indent::default())
+            }
+        };
+        let shown = height - 4;
+        self.page = shown;
+        *from = (*from).min(rows.len().saturating_sub(shown));
+        let place = if rows.len() > shown {
+            format!("{}/{}", *from + 1, rows.len())
+        } else {
+            String::new()
+        };
+        panel.extend(rows.into_iter().skip(*from).take(shown));
+        while panel.len() < shown {
+            panel.push(Row::default());
+        }
+        panel.rule();
+        panel.push(self.bottom_with(&place, look, columns));
+        draw_rows(buffer, &panel.finish());
+    }
+
+    fn bottom(&self, look: &Look<'_>, columns: usize) -> Row {
+        let parts = self.reel.as_ref().map_or(0, |reel| reel.parts.len());
+        let place = if parts > 0 { format!("{}/{parts}", self.chosen + 1) } else { String::new() };
+        self.bottom_with(&place, look, columns)
+    }
+
+    /// The keys, or what is to be said instead of them.
+    fn bottom_with(&self, place: &str, look: &Look<'_>, columns: usize) -> Row {
+        if let Some(notice) = &self.notice {
+            let notice = sanitize::one_line(notice).into_owned();
+            return wrap::fit(vec![look.piece(notice, Role::Warning)], columns);
+        }
+        let arrows = look.theme.symbols.up_down;
+        let keys = match (&self.reading, self.zoom) {
+            (Some(_), _) => format!("{arrows} scroll|o open|s save|esc back"),
+            (None, Zoom::Whole) => {
+                format!("{arrows} select|enter zoom|o open|s save|t text|esc back")
+            }
+            (None, Zoom::Width) => "arrows pan|enter 1:1|o open|s save|t text|esc back".to_owned(),
+            (None, Zoom::Pixels) => {
+                "arrows pan|enter list|o open|s save|t text|esc back".to_owned()
+            }
+        };
+        let keys = keys.replace('|', &format!(" {} ", look.theme.symbols.dot));
+        let room = columns.saturating_sub(width::of(place) + 2);
+        let keys = vec![look.piece(width::fit(&keys, room).into_owned(), Role::Dim)];
+        wrap::justify(keys, vec![look.piece(place.to_owned(), Role::Dim)], columns)
+    }
+
+    fn scroll(&mut self, rows: usize) {
+        self.page = rows;
+        if self.chosen < self.first {
+            self.first = self.chosen;
+        }
+        if self.chosen >= self.first + rows {
+            self.first = self.chosen + 1 - rows;
+        }
+        let parts = self.reel.as_ref().map_or(0, |reel| reel.parts.len());
+        self.first = self.first.min(parts.saturating_sub(rows));
+    }
+}
+
+fn draw_rows(buffer: &mut Buffer, rows: &[Row]) {
+    for (y, row) in rows.iter().take(usize::from(buffer.area.height)).enumerate() {
+        wrap::draw(buffer, 0, y as u16, row);
+    }
+}
+
+fn name(part: &Part, frames: usize) -> String {
+    match part.kind {
+        PartKind::Head => "head text".to_owned(),
+        PartKind::Tail => "tail text".to_owned(),
+        PartKind::Frame { number, .. } => {
+            let digits = frames.to_string().len().max(2);
+            format!("frame {:0digits$}", number + 1)
+        }
+    }
+}
+
+fn class_name(class: Option<Class>) -> &'static str {
+    match class {
+        Some(Class::High) => "HQ",
+        Some(Class::Low) => "LQ",
+        None => "",
+    }
+}
+
+/// Half blocks in the colours that the terminal has.
+fn settle_colours(buffer: &mut Buffer, place: Rect, key: &Key) {
+    if key.graphics != Graphics::HalfBlocks(Colours::Indexed) {
+        return;
+    }
+    for position in place.positions() {
+        if let Some(cell) = buffer.cell_mut(position) {
+            (cell.fg, cell.bg) = (indexed(cell.fg), indexed(cell.bg));
+        }
+    }
+}
+
+/// The nearest colour of the common palette: its greys, or its cube of six steps a side.
+fn indexed(colour: Color) -> Color {
+    let Color::Rgb(red, green, blue) = colour else { return colour };
+    let step = |part: u8| match part {
+        0..=47 => 0,
+        48..=114 => 1,
+        part => (part - 35) / 40,
+    };
+    let spread = red.max(green).max(blue) - red.min(green).min(blue);
+    Color::Indexed(match red {
+        // The greys lie between the cube's black and white.
+        grey @ 4..=246 if spread < 8 => 232 + (grey.saturating_sub(3) / 10).min(23),
+        _ => 16 + 36 * step(red) + 6 * step(green) + step(blue),
+    })
+}
