@@ -18,6 +18,7 @@ mod help;
 mod input;
 mod key_reader;
 mod keys;
+mod late_answers;
 mod look;
 mod markdown;
 mod moment;

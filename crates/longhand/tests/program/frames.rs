@@ -131,6 +131,11 @@ fn a_terminal_that_says_nothing_gets_half_blocks() {
     let mut terminal = viewer(&home, &frame, &[], &[("COLORTERM", "truecolor")], None);
     terminal.wait("half blocks", |screen| screen.contents().contains('▀'));
     assert!(find(&terminal.written, "\x1b_Gi=31").is_some(), "it was asked");
+    // What it says after all is not typed.
+    terminal.press("\x1b_Gi=31;OK\x1b\\\x1b[6;20;10t\x1bP>|slow(1)\x1b\\\x1b[?62;4ct");
+    terminal.wait_for("Text · frame 01");
+    terminal.press("\x1b");
+    terminal.wait_for("Frames · cccccccc");
     terminal.press("\x1b");
     terminal.wait_for("snap-compacted");
     terminal.press("/quit\r");
@@ -154,6 +159,29 @@ fn without_pictures_a_line_stands_for_one() {
         terminal.wait_for("[image 462×80 png, 54 tok · o open · s save]");
         assert!(find(&terminal.written, "\x1b[c").is_none(), "nothing was asked");
     }
+}
+
+#[test]
+fn the_newest_archive_is_found_below_a_younger_compaction_without_one() {
+    let home = Home::new();
+    let session = archive::session(&home, &[archive::kept(&printed())]);
+    let younger = json!({
+        "type": "compaction", "id": "dddddddd", "parentId": "cccccccc",
+        "timestamp": "2026-11-28T15:00:00.000Z", "summary": "In short.",
+        "firstKeptEntryId": "cccccccc", "tokensBefore": 1, "method": "soft",
+    });
+    let text = std::fs::read_to_string(&session).expect("the session");
+    std::fs::write(&session, format!("{text}{younger}\n")).expect("the session is written");
+    let session = session.to_str().expect("a path");
+    let words = ["--model", "demo/offline", "--no-images", "--resume", session];
+    let mut terminal = Terminal::start_as(&home, &words, SIZE, &[], None);
+    terminal.wait_for("soft-compacted");
+    terminal.press("/frames\r");
+    terminal.wait_for("Frames · cccccccc");
+    terminal.press("\x1b");
+    terminal.wait_for("soft-compacted");
+    terminal.press("/frames dd\r");
+    terminal.wait_for("the compaction dddddddd by soft holds no frames");
 }
 
 #[test]

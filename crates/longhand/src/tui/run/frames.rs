@@ -203,6 +203,11 @@ impl Loop<'_> {
     }
 
     fn forget_shown(&mut self, look: &mut Look) {
+        if let Some((graphics, cell_px)) = self.lasting.graphics.zip(known_cell_px()) {
+            let graphics = graphics.resized(cell_px);
+            self.lasting.graphics = Some(graphics);
+            look.viewer.take_graphics(graphics);
+        }
         look.viewer.forget_pictures();
         self.screen.forget();
     }
@@ -219,6 +224,9 @@ impl Loop<'_> {
             let asked = spawn_blocking(query::ask).await.map_err(io::Error::other)?;
             let (answers, typed) = asked?;
             self.keys.give_back(typed);
+            if !answers.is_complete {
+                self.keys.expect_answers();
+            }
             // A terminal that does not know a question may have shown it.
             self.screen.forget();
             hints.choose(&answers, known_cell_px())

@@ -8,9 +8,14 @@ use longhand_agent::compaction::CompactionResult;
 use longhand_agent::maintenance::ManualRequest;
 use longhand_agent::tool::{ApprovalAnswer, ApprovalQuestion, Tier};
 
+use longhand_session::EntryKind;
+use longhand_session::entry::CompactionEntry;
+
 use super::fixture::Told;
 use crate::tui::app::{Effect, Reply};
 use crate::tui::commands::compact;
+use crate::tui::viewer::Opening;
+use crate::tui::viewer::source::Which;
 
 /// Effects as a person would tell them.
 fn told_effects(effects: &[Effect]) -> Vec<String> {
@@ -39,6 +44,26 @@ fn compacting() -> Told {
     let mut told = Told::new();
     type_and(&mut told, "/compact", "enter");
     told
+}
+
+#[test]
+fn keys_of_a_divider_open_its_archive_while_it_is_in_focus_and_nobody_writes() {
+    let mut told = Told::new();
+    let archived = CompactionEntry { method: Some("snapcompact".into()), ..Default::default() };
+    told.entry("c1", EntryKind::Compaction(Box::new(archived)));
+    let is_opened = |effects: &[Effect], wanted: Opening| matches!(effects, [Effect::Frames(Which::At(1_795_874_592_000), opening)] if *opening == wanted);
+    assert!(told.key("f").is_empty(), "a letter: nothing is in focus");
+    told.key("backspace");
+    told.key("alt+k");
+    assert!(told.key("f").is_empty(), "a letter: the divider is closed");
+    told.key("backspace");
+    told.key("ctrl+o");
+    for (key, opening) in [("f", Opening::List), ("t", Opening::Text), ("o", Opening::File)] {
+        let effects = told.key(key);
+        assert!(is_opened(&effects, opening), "{key}: {effects:?}");
+    }
+    told.type_text("x");
+    assert!(told.key("f").is_empty(), "a letter: somebody writes");
 }
 
 #[test]

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use crossterm::event::Event;
+
+use super::fixture::key_event;
 use crate::tui::farewell;
+use crate::tui::late_answers::LateAnswers;
 use crate::tui::moment::Moment;
 use crate::tui::pace::Pace;
 
@@ -40,4 +44,31 @@ fn the_farewell_is_the_end_of_the_last_answer_and_how_to_resume() {
     assert_eq!(farewell::text("", Some("abc")), "Resume: longhand --resume abc\n");
     assert_eq!(farewell::text("hi\u{1b}[31m", None), "hi\n");
     assert_eq!(farewell::text("", None), "");
+}
+
+fn passed(keys: &[&str]) -> Vec<Event> {
+    let mut late = LateAnswers::default();
+    keys.iter().flat_map(|key| late.pass(Event::Key(key_event(key)))).collect()
+}
+
+#[test]
+fn a_late_answer_of_the_terminal_is_not_typed() {
+    let letters = |keys: &[&str]| -> Vec<Event> {
+        keys.iter().map(|key| Event::Key(key_event(key))).collect()
+    };
+    let kitty = ["a", "alt+_", "G", "i", "=", "3", "1", ";", "O", "K", "alt+\\", "b"];
+    assert_eq!(passed(&kitty), letters(&["a", "b"]));
+    assert_eq!(passed(&["alt+P", ">", "|", "f", "alt+\\"]), []);
+    let typed = ["alt+_", "a", "alt+P", "alt+_", "enter", "alt+\\"];
+    assert_eq!(passed(&typed), letters(&typed), "keys come out as they went in");
+    let endless: Vec<&str> = ["alt+_", "G"].into_iter().chain(["x"; 70]).collect();
+    assert_eq!(passed(&endless), letters(&endless), "no answer is that long");
+}
+
+#[test]
+fn what_is_no_key_ends_the_wait_for_a_late_answer() {
+    let mut late = LateAnswers::default();
+    let start = Event::Key(key_event("alt+_"));
+    assert_eq!(late.pass(start.clone()), []);
+    assert_eq!(late.pass(Event::Resize(80, 24)), [start, Event::Resize(80, 24)]);
 }

@@ -170,6 +170,26 @@ fn a_divider_expanded() {
 }
 
 #[test]
+fn a_divider_over_an_archive_expanded() {
+    let mut told = Told::new();
+    told.entry(
+        "c1",
+        EntryKind::Compaction(Box::new(CompactionEntry {
+            summary: "History is in the frames.".into(),
+            tokens_before: 178_204,
+            tokens_after: Some(43_118),
+            method: Some("snapcompact".into()),
+            preserve_data: Some(Json::from(json!({ "snapcompact": { "frames": [{}, {}] } }))),
+            ..CompactionEntry::default()
+        })),
+    );
+    for key in ["alt+k", "ctrl+o"] {
+        told.key(key);
+    }
+    assert_screens("divider_frames", &mut told);
+}
+
+#[test]
 fn dividers_of_every_method() {
     let mut told = Told::new();
     for (i, (method, warning)) in [

@@ -52,6 +52,14 @@ pub(crate) enum Protocol {
 }
 
 impl Graphics {
+    /// The same with cells of another size: the user has changed the font.
+    pub(crate) fn resized(self, cell_px: (u16, u16)) -> Self {
+        match self {
+            Self::Pixels(Pixels { protocol, .. }) => Self::Pixels(Pixels { protocol, cell_px }),
+            Self::Off | Self::HalfBlocks(_) => self,
+        }
+    }
+
     /// Pixels of a cell.
     pub(crate) fn cell_px(self) -> (u16, u16) {
         match self {

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use longhand_agent::SessionHandle;
 use longhand_coding_agent::SessionFile;
 use longhand_coding_agent::stores::StoreSources;
+use longhand_session::archive;
 use longhand_session::blob_store::BlobStore;
 use longhand_session::place::SessionPlace;
-use longhand_session::store::{EntryTag, IndexRow};
+use longhand_session::store::EntryTag;
 use longhand_session::time::SystemClock;
 use longhand_session::{Entry, SequentialIds};
 
 /// Which archive is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// That of the newest compaction.
+    /// The newest of the branch.
     Newest,
-    /// That of the compaction whose id begins so.
+    /// That of the compaction of this id, or the only one whose id begins so.
     Named(String),
     /// That of a compaction of this moment, in milliseconds since the epoch.
     At(i64),
@@ -31,7 +32,7 @@ pub(crate) struct Shelf {
     pub(crate) blobs: Arc<dyn BlobStore>,
 }
 
-/// The compaction that is wanted. The newest is at hand; another one costs reading the index of the session.
+/// The compaction that is wanted. The newest is at hand; another one costs reading the index of the session, and those that are younger.
 ///
 /// # Errors
 /// There is none such, or it cannot be read, in words for the user.
@@ -42,16 +43,15 @@ pub(crate) fn find(
 ) -> Result<Arc<Entry>, String> {
     let branch = session.snapshot();
     let newest = branch.latest_compaction();
-    match newest {
-        Some(entry) if is_wanted(entry, which) => return Ok(entry.clone()),
-        None if *which == Which::Newest => {
-            return Err("this branch was not compacted yet; there are no frames".into());
-        }
-        _ => {}
+    if let Some(entry) = newest.filter(|entry| is_wanted(entry, which)) {
+        return Ok(entry.clone());
     }
     let Some(place) = &shelf.place else {
-        return Err("a session in memory keeps only its newest frames within reach".into());
+        return Err("no frames are at hand; a session in memory keeps only its newest".into());
     };
+    if newest.is_none() && *which == Which::Newest {
+        return Err("this branch was not compacted yet; there are no frames".into());
+    }
     let sources = StoreSources {
         ids: Arc::<SequentialIds>::default(),
         clock: Arc::new(SystemClock),
@@ -59,30 +59,44 @@ pub(crate) fn find(
     };
     let unreadable = |error| format!("the session cannot be read: {error}");
     let file = SessionFile::open(sources.resume(place)).map_err(unreadable)?;
-    let mut rows: Vec<&IndexRow> =
-        file.rows.iter().filter(|row| row.tag == EntryTag::Compaction).collect();
+    let mut rows = match which {
+        Which::Newest => file.path(branch.leaf.as_ref()).map_err(unreadable)?,
+        Which::Named(_) | Which::At(_) => file.rows.clone(),
+    };
+    rows.retain(|row| row.tag == EntryTag::Compaction);
     if let Which::Named(name) = which {
         rows.retain(|row| row.id.as_str().starts_with(name.as_str()));
         if let [first, second, ..] = rows.as_slice() {
             return Err(format!("`{name}` may be {} or {}", first.id, second.id));
         }
     }
-    for row in rows.into_iter().rev() {
+    for row in rows.iter().rev() {
         let read = file.read_once(std::slice::from_ref(row)).map_err(unreadable)?;
-        if let Some(entry) = read.into_iter().find(|entry| is_wanted(entry, which)) {
+        let is_it = |entry: &Arc<Entry>| match which {
+            // The only one that is left.
+            Which::Named(_) => true,
+            Which::Newest | Which::At(_) => is_wanted(entry, which),
+        };
+        if let Some(entry) = read.into_iter().find(is_it) {
             return Ok(entry);
         }
     }
     Err(match which {
+        Which::Newest => "no compaction of this branch made frames".into(),
         Which::Named(name) => format!("no compaction is called `{name}`"),
-        Which::Newest | Which::At(_) => "that compaction is not in the session".into(),
+        Which::At(_) => "that compaction is not in the session".into(),
     })
 }
 
 fn is_wanted(entry: &Entry, which: &Which) -> bool {
     match which {
-        Which::Newest => true,
-        Which::Named(name) => entry.id.as_str().starts_with(name.as_str()),
+        Which::Newest => has_archive(entry),
+        Which::Named(name) => entry.id.as_str() == name,
         Which::At(at_millis) => entry.timestamp.millis() == Some(*at_millis),
     }
+}
+
+fn has_archive(entry: &Entry) -> bool {
+    let kept = entry.compaction().and_then(|compaction| compaction.preserve_data.as_ref());
+    kept.is_some_and(|data| data.get(archive::SLOT).is_some())
 }
