@@ -43,9 +43,11 @@ pub struct Plan {
     pub text_tail: String,
     /// The frames between them, oldest first.
     pub pages: Vec<PlannedPage>,
-    /// All text that is kept. The next archive is planned from it.
+    /// All text that is kept, without a break between edges and pages. The next archive is planned from it: it says where pages
+    /// end early, in ink switches that draw nothing.
     pub kept: String,
-    /// Characters that are not kept.
+    /// Characters that are not kept. Markers that are said again after a gap count as kept, so that this and `kept` make up the
+    /// text.
     pub truncated_chars: u64,
 }
 
@@ -53,8 +55,9 @@ pub struct Plan {
 ///
 /// As many characters as a frame of the high shape has cells stay text at either end; what fits into both is text only. What is
 /// between becomes frames in the high shape. If these are too many, all but the outermost (at most three on each side) are printed
-/// in the low shape if that holds more, and if they still are too many, the oldest of these go. What the user said in them is kept, up to a fifth of
-/// the archive. Shapes with columns of text have one density: the first page stays, and the oldest after it go.
+/// in the low shape if that holds more. If they still are too many, the oldest of these go, but what the user said in them is
+/// kept, up to a fifth of the archive. Shapes with columns of text have one density: the first page stays, and the oldest after
+/// it go in the same way.
 ///
 /// ```
 /// use longhand_snapcompact::plan::{Tier, plan};

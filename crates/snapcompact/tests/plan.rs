@@ -187,6 +187,18 @@ fn what_the_user_said_takes_at_most_a_fifth() {
 }
 
 #[test]
+fn a_long_paste_of_the_user_keeps_its_beginning() {
+    let (high, low) = small();
+    let paste = format!("█¶user:why this?█{}█¶ai:because", "pasted line█".repeat(800));
+    let text = [session(0..10), paste, session(10..60)].join("█");
+    let planned = planned(&text, &high, &low, 17);
+    assert!(planned.kept.contains("█¶user:why this?█pasted line█"), "{}", planned.kept);
+    let pasted = planned.kept.matches("pasted line").count() * 12;
+    assert!(pasted > 500 && pasted <= (8 * 400 + 11 * 800) / 20, "{pasted} cells");
+    assert!(planned.kept.contains("█¶user:never touch file 30█"), "{}", planned.kept);
+}
+
+#[test]
 fn without_frames_only_the_edges_are_kept() {
     let text = "0123456789".repeat(10);
     let expected = Plan {
@@ -197,6 +209,17 @@ fn without_frames_only_the_edges_are_kept() {
         truncated_chars: 20,
     };
     assert_eq!(planned(&text, &tiny(20, 2), &tiny(20, 4), 0), expected);
+}
+
+#[test]
+fn a_text_of_ink_switches_has_no_page() {
+    for text in ["\u{f}".repeat(200_000), "\u{f}\u{f}\u{941}".repeat(70_000)] {
+        let planned = planned(&text, &tiny(20, 2), &tiny(20, 4), 9);
+        assert_eq!(planned.pages, []);
+        assert_eq!(planned.kept.chars().count() as u64 + planned.truncated_chars, {
+            text.chars().count() as u64
+        });
+    }
 }
 
 #[test]

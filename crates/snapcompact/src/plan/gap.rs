@@ -116,7 +116,8 @@ impl<'a> Gap<'a> {
     }
 
     /// What the user said before a place, oldest first. If it has no room, the newest of it that takes three quarters of the
-    /// room, so that a while passes until its pages change again.
+    /// room, so that a while passes until its pages change again; of a section that takes more than one quarter, which is mostly
+    /// pasted, the beginning.
     fn kept_of_user(&self, place: usize, room: usize) -> Vec<Range<usize>> {
         let begun = self.of_user.partition_point(|(said, _)| said.start < place);
         let mut all = self.of_user[..begun].to_vec();
@@ -125,16 +126,31 @@ impl<'a> Gap<'a> {
             *cells = self.sheet.cells(&self.centre.whole[said.clone()]);
         }
         let wanted: usize = all.iter().map(|(_, cells)| cells).sum();
-        let mut left = if wanted > room { room - room / 4 } else { room };
+        if wanted <= room {
+            return all.into_iter().map(|(said, _)| said).collect();
+        }
+        let mut left = room - room / 4;
         let mut kept = Vec::new();
         for (said, cells) in all.into_iter().rev() {
-            if cells <= left {
-                left -= cells;
-                kept.push(said);
+            let taken = cells.min(room / 4);
+            if taken <= left {
+                left -= taken;
+                kept.push(self.beginning(said, taken));
             }
         }
         kept.reverse();
         kept
+    }
+
+    /// The beginning of a range that takes at most `most` cells.
+    fn beginning(&self, range: Range<usize>, most: usize) -> Range<usize> {
+        let said = &self.centre.whole[range.clone()];
+        let mut cells = 0;
+        let more = said.char_indices().find(|(_, c)| {
+            cells += self.sheet.glyphs.units(*c);
+            cells > most
+        });
+        range.start..more.map_or(range.end, |(at, _)| range.start + at)
     }
 }
 

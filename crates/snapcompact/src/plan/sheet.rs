@@ -37,18 +37,18 @@ impl Sheet {
         Ok(Self { tier, grid: shape.grid()?, glyphs: fonts.glyphs(shape.font) })
     }
 
-    /// The pages of a text. Together they are all of it, unless not one character has a cell.
+    /// The pages of a text. Together they are all of it, unless not one character has a cell. Linear in the text.
     pub(super) fn pages<'a>(&self, text: &'a str) -> Vec<&'a str> {
         let mut pages = Vec::new();
-        let mut start = 0;
-        let early = memmem::find_iter(text.as_bytes(), PAGE_END)
-            .map(|at| text.len() - text[at..].trim_start_matches([DIM_ON, DIM_OFF]).len());
-        for end in early.chain([text.len()]) {
-            let found = self.full_pages(&text[start..end]);
-            if !found.is_empty() {
+        let (mut start, mut from) = (0, 0);
+        for end in early_ends(text).into_iter().chain([text.len()]) {
+            let mut found = self.full_pages(&text[from..end]).into_iter();
+            if let Some(first) = found.next() {
+                pages.push(&text[start..from + first.len()]);
                 pages.extend(found);
                 start = end;
             }
+            from = end;
         }
         if let Some(last) = pages.last_mut() {
             *last = &text[start - last.len()..];
@@ -107,4 +107,15 @@ impl Sheet {
         let rest = text.trim_start_matches(|c| self.glyphs.units(c) == 0);
         &text[..text.len() - rest.len()]
     }
+}
+
+/// Where pages end although they may not be full.
+fn early_ends(text: &str) -> Vec<usize> {
+    let mut ends: Vec<usize> = Vec::new();
+    for at in memmem::find_iter(text.as_bytes(), PAGE_END) {
+        if ends.last().is_none_or(|end| *end <= at) {
+            ends.push(text.len() - text[at..].trim_start_matches([DIM_ON, DIM_OFF]).len());
+        }
+    }
+    ends
 }
