@@ -68,6 +68,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     binding("ctrl+t", "show thinking"),
     binding("alt+k", "focus the item above"),
     binding("alt+j", "focus the item below"),
+    binding("f, t, o", "frames, text, file of the open divider in focus"),
     binding("pgup, pgdn, ctrl+home, ctrl+end", "scroll"),
     binding("ctrl+l", "draw anew"),
     binding("ctrl+z", "suspend"),

@@ -28,6 +28,9 @@ const MIN_ROWS: u16 = 6;
 /// Rows of the box besides list and picture: edges, the rule between the two, the rule above the keys, the keys.
 const OTHER_ROWS: usize = 5;
 
+/// Rows of the box besides a text.
+const TEXT_OTHER_ROWS: usize = 4;
+
 /// A picture of fewer rows shows nothing; the list takes its room.
 const LEAST_PICTURE_ROWS: usize = 4;
 
@@ -235,33 +238,22 @@ impl Viewer {
 
     fn draw_text(&mut self, buffer: &mut Buffer, look: &Look<'_>) {
         let height = usize::from(buffer.area.height);
-        let Some(Reading { wanted, text, from }) = &mut self.reading else { return };
-        let of = match (&self.reel, *wanted) {
+        let Some(reading) = &mut self.reading else { return };
+        let of = match (&self.reel, reading.wanted) {
             (Some(reel), Wanted::Part(at)) => name(&reel.parts[at], reel.frame_count()),
             (_, Wanted::Source | Wanted::Part(_)) => "source".to_owned(),
         };
         let mut panel = Panel::new(format!("Text {} {of}", look.theme.symbols.dot), look);
         let columns = panel.inner_columns();
-        let rows = match text {
-            None => vec![Row::from(vec![look.piece("reading…", Role::Dim)])],
-            Some(Ok(text)) => {
-                let text = sanitize::text(text);
-                wrap::wrap_text(&text, look.style(Role::Text), columns, &Indent::default())
-            }
-            Some(Err(why)) => {
-                let style = look.style(Role::Warning);
-                wrap::wrap_text(&sanitize::one_line(why), style, columns, &Indent::default())
-            }
-        };
-        let shown = height - 4;
+        let shown = height - TEXT_OTHER_ROWS;
         self.page = shown;
-        *from = (*from).min(rows.len().saturating_sub(shown));
-        let place = if rows.len() > shown {
-            format!("{}/{}", *from + 1, rows.len())
-        } else {
-            String::new()
-        };
-        panel.extend(rows.into_iter().skip(*from).take(shown));
+        let from = reading.from;
+        let rows = reading.rows(columns, look);
+        let from = from.min(rows.len().saturating_sub(shown));
+        let count = rows.len();
+        panel.extend(rows.iter().skip(from).take(shown).cloned());
+        reading.from = from;
+        let place = if count > shown { format!("{}/{count}", from + 1) } else { String::new() };
         while panel.len() < shown {
             panel.push(Row::default());
         }
@@ -283,18 +275,18 @@ impl Viewer {
             return wrap::fit(vec![look.piece(notice, Role::Warning)], columns);
         }
         let arrows = look.theme.symbols.up_down;
-        let keys = match (&self.reading, self.zoom) {
-            (Some(_), _) => format!("{arrows} scroll|o open|s save|esc back"),
-            (None, Zoom::Whole) => {
-                format!("{arrows} select|enter zoom|o open|s save|t text|esc back")
-            }
-            (None, Zoom::Width) => "arrows pan|enter 1:1|o open|s save|t text|esc back".to_owned(),
-            (None, Zoom::Pixels) => {
-                "arrows pan|enter list|o open|s save|t text|esc back".to_owned()
-            }
+        let (first, enter) = match (&self.reading, self.zoom) {
+            (Some(_), _) => (format!("{arrows} scroll"), ""),
+            (None, Zoom::Whole) => (format!("{arrows} select"), "enter zoom|"),
+            (None, Zoom::Width) => ("arrows pan".to_owned(), "enter 1:1|"),
+            (None, Zoom::Pixels) => ("arrows pan".to_owned(), "enter list|"),
         };
-        let keys = keys.replace('|', &format!(" {} ", look.theme.symbols.dot));
+        let (text, short_text) = if self.reading.is_some() { ("", "") } else { ("t text|", "t|") };
+        let dot = format!(" {} ", look.theme.symbols.dot);
+        let keys = format!("{first}|{enter}o open|s save|{text}esc back").replace('|', &dot);
+        let short = format!("{enter}o|s|{short_text}esc").replace('|', &dot);
         let room = columns.saturating_sub(width::of(place) + 2);
+        let keys = if width::of(&keys) <= room { keys } else { short };
         let keys = vec![look.piece(width::fit(&keys, room).into_owned(), Role::Dim)];
         wrap::justify(keys, vec![look.piece(place.to_owned(), Role::Dim)], columns)
     }
@@ -309,6 +301,22 @@ impl Viewer {
         }
         let parts = self.reel.as_ref().map_or(0, |reel| reel.parts.len());
         self.first = self.first.min(parts.saturating_sub(rows));
+    }
+}
+
+impl Reading {
+    /// The text in rows. Laid out once for a width: a text may have thousands of rows, and is scrolled by key.
+    fn rows(&mut self, columns: usize, look: &Look<'_>) -> &[Row] {
+        if self.laid_out.as_ref().is_none_or(|(for_columns, _)| *for_columns != columns) {
+            let (text, role) = match &self.text {
+                None => ("reading…".into(), Role::Dim),
+                Some(Ok(text)) => (sanitize::text(text), Role::Text),
+                Some(Err(why)) => (sanitize::one_line(why), Role::Warning),
+            };
+            let rows = wrap::wrap_text(&text, look.style(role), columns, &Indent::default());
+            self.laid_out = Some((columns, rows));
+        }
+        self.laid_out.as_ref().map_or(&[], |(_, rows)| rows)
     }
 }
 

@@ -12,6 +12,7 @@ use super::pictures::{Key, Made, Order, Pictures};
 use super::reel::{Part, PartKind, Reel};
 use crate::tui::app::Press;
 use crate::tui::theme::Theme;
+use crate::tui::wrap::Row;
 
 /// What a key asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub(super) struct Reading {
     pub(super) text: Option<Result<String, String>>,
     /// The first row that is shown.
     pub(super) from: usize,
+    /// Its rows, and the columns that they were laid out for.
+    pub(super) laid_out: Option<(usize, Vec<Row>)>,
 }
 
 /// The viewer.
@@ -120,6 +123,7 @@ impl Viewer {
             && reading.wanted == wanted
         {
             reading.text = Some(text);
+            reading.laid_out = None;
         }
     }
 
@@ -161,7 +165,7 @@ impl Viewer {
 
     /// Begins to read a text.
     pub(crate) fn read(&mut self, wanted: Wanted) {
-        self.reading = Some(Reading { wanted, text: None, from: 0 });
+        self.reading = Some(Reading { wanted, text: None, from: 0, laid_out: None });
     }
 
     /// Takes what the user did.
