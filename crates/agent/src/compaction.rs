@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 pub use longhand_session::FileOperations;
 use longhand_session::model::Effort;
-use longhand_session::{EntryId, Json, Message, MethodId, Model, Usage};
+use longhand_session::{EntryId, Json, Message, MethodId, Model, TokenCounter, Usage};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -111,6 +111,8 @@ pub struct Job {
     pub tools: Arc<[ToolSpec]>,
     /// The model of the conversation.
     pub model: Arc<Model>,
+    /// Counts tokens for that model.
+    pub counter: Arc<dyn TokenCounter>,
     /// Models that may write a summary, in the order to try them.
     pub candidates: Vec<Arc<dyn ModelClient>>,
     /// Why the pass runs.
@@ -148,8 +150,19 @@ pub struct MethodTraits {
     pub may_speculate: bool,
     /// Whether it adds images to the context.
     pub adds_images: bool,
+    /// What it does with what the user asks it to dwell on.
+    pub focus: FocusUse,
     /// How it takes part in a pass that the user asked for.
     pub manual: ManualUse,
+}
+
+/// What a method does with what the user asks it to dwell on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FocusUse {
+    /// It dwells on it.
+    Taken,
+    /// It cannot, and is passed over.
+    Refused,
 }
 
 /// What a method needs of a model.
@@ -179,6 +192,8 @@ pub struct Plan {
     pub tokens_after: Option<u64>,
     /// Whether `tokens_after` is exact, or an upper bound.
     pub is_exact: bool,
+    /// Pictures that it would put into the context.
+    pub frames: usize,
 }
 
 /// Why a method cannot be used now. Shown to the user as is.
@@ -279,4 +294,17 @@ pub trait CompactionMethod: Send + Sync {
         progress: &dyn Progress,
         cancel: &CancellationToken,
     ) -> Result<Outcome, MethodError>;
+
+    /// Makes what this method left on the branch smaller, where there is nothing else to cut, so that the context has at most
+    /// `room_tokens`. `None` where it left nothing, or nothing that could be smaller. Calls no model and writes nothing.
+    ///
+    /// # Errors
+    /// It failed.
+    async fn shrink(
+        &self,
+        _job: &Job,
+        _room_tokens: u64,
+    ) -> Result<Option<CompactionResult>, MethodError> {
+        Ok(None)
+    }
 }

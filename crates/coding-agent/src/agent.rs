@@ -30,11 +30,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhand_agent::{CompactionMethod, Models};
-use longhand_compaction::{Options, SoftMethod};
+use longhand_compaction::{Options, SnapcompactMethod, SoftMethod};
 use longhand_prompts::Prompts;
 use longhand_session::SystemIds;
 use longhand_session::id_source::IdSource;
 use longhand_session::time::{Clock, SystemClock};
+use longhand_snapcompact::Renderer;
 use tokio::sync::watch;
 
 pub use choice::NoModel;
@@ -49,6 +50,7 @@ use crate::catalogue::{self, Demo};
 use crate::credentials::Credentials;
 use crate::demo::Pace;
 use crate::environment::Environment;
+use crate::fallback_font;
 use crate::places::{NoHome, Places};
 use crate::prompt_files;
 use crate::sessions::Sessions;
@@ -101,6 +103,7 @@ pub struct CodingAgent {
     credentials: Arc<Credentials>,
     models: Arc<dyn Models>,
     compaction: watch::Sender<Arc<Options>>,
+    renderer: Renderer,
     notices: Vec<String>,
 }
 
@@ -130,6 +133,10 @@ impl CodingAgent {
         let mut notices: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
         notices.extend(prompt_notices);
         notices.extend(model_notices);
+        let font = loaded.settings.snapcompact.fallback_font.as_deref();
+        let (renderer, font_notice) =
+            fallback_font::renderer(font, &setup.directory, &setup.environment);
+        notices.extend(font_notice);
         Ok(Self {
             sessions: Sessions::new(&setup, &places),
             compaction: watch::Sender::new(Arc::new(loaded.settings.compaction_options())),
@@ -139,6 +146,7 @@ impl CodingAgent {
             prompts: Arc::new(prompts),
             credentials,
             models: Arc::new(models),
+            renderer,
             notices,
         })
     }
@@ -193,8 +201,23 @@ impl CodingAgent {
         self.compaction.subscribe()
     }
 
+    /// Draws frames of history, with the fonts of the settings.
+    pub fn renderer(&self) -> &Renderer {
+        &self.renderer
+    }
+
     /// The compaction methods that are built in.
     pub fn methods(&self) -> Vec<Arc<dyn CompactionMethod>> {
-        vec![Arc::new(SoftMethod::new(self.compaction(), self.prompts.clone()))]
+        let (options, prompts) = (self.compaction(), self.prompts.clone());
+        let frames = Some(self.frames());
+        vec![
+            Arc::new(SnapcompactMethod::new(
+                options.clone(),
+                prompts.clone(),
+                self.renderer.clone(),
+                frames,
+            )),
+            Arc::new(SoftMethod::new(options, prompts)),
+        ]
     }
 }

@@ -15,9 +15,10 @@ use std::time::Duration;
 
 use longhand_agent::request::EventStream;
 use longhand_agent::{ModelClient, Request};
+use longhand_session::image_bill::Family;
 use longhand_session::model::{InputKind, Price};
 use longhand_session::time::{Clock, SystemClock};
-use longhand_session::{Api, ByteEstimate, Model, ModelRef, TokenCounter};
+use longhand_session::{Api, BilledFrames, ByteEstimate, Model, ModelRef, TokenCounter};
 use tokio_util::sync::CancellationToken;
 
 pub use reply::{Part, Script, reply};
@@ -89,7 +90,8 @@ impl ModelClient for DemoClient {
     }
 
     fn counter(&self) -> Arc<dyn TokenCounter> {
-        Arc::new(ByteEstimate)
+        let family = Family::of_api(self.model.api.as_str());
+        Arc::new(BilledFrames::new(Arc::new(ByteEstimate), family))
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {

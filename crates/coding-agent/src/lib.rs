@@ -13,6 +13,7 @@ pub mod credentials;
 pub mod demo;
 pub mod environment;
 pub mod export;
+mod fallback_font;
 pub mod import;
 pub mod inspect;
 mod opened_store;

@@ -26,6 +26,6 @@ pub mod serialize;
 pub mod summary;
 pub mod threshold;
 
-pub use methods::SoftMethod;
+pub use methods::{SnapcompactMethod, SoftMethod};
 pub use options::Options;
 pub use prepare::Preparer;

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use longhand_session::MethodId;
+use longhand_snapcompact::ShapeChoice;
+use longhand_snapcompact::budget::ImageBudgets;
 
 /// What can be set about compaction. An operation reads its options once, at its start.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +40,18 @@ pub struct Options {
     pub v2_retained_message_budget: u64,
     /// How failed requests of a pass that runs by itself are repeated.
     pub retry: RetryOptions,
+    /// How history is printed.
+    pub snapcompact: SnapcompactOptions,
+}
+
+/// How history is printed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct SnapcompactOptions {
+    /// The shape of frames.
+    pub shape: ShapeChoice,
+    /// How many pictures providers take.
+    pub image_budgets: ImageBudgets,
 }
 
 /// How failed requests are repeated when the failure may pass.
@@ -93,6 +107,7 @@ impl Default for Options {
             remote_streaming_v2_enabled: true,
             v2_retained_message_budget: 64_000,
             retry: RetryOptions::default(),
+            snapcompact: SnapcompactOptions::default(),
         }
     }
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use longhand_agent::Branch;
 use longhand_agent::compaction::CompactionResult;
 use longhand_agent::shared_list::SharedList;
+use longhand_compaction::Options;
 use longhand_compaction::prepare::{Terms, prepare};
-use longhand_compaction::{Options, projection};
+use longhand_compaction::projection::{self, Scale};
 use longhand_session::{ByteEstimate, Entry, Epoch, Generation, SessionId};
 use serde_json::json;
 
@@ -45,7 +46,8 @@ fn a_context_after_a_compaction_is_summary_kept_messages_and_what_is_always_sent
             first_kept_entry_id: first_kept.into(),
             ..CompactionResult::default()
         };
-        let tokens = projection::project(&branch, &preparation, &result, &ByteEstimate, 1_000);
+        let tokens =
+            projection::project(&branch, &preparation, &result, &Scale::new(&ByteEstimate, 1_000));
         assert_eq!(tokens, 1_000 + 100 + kept_tokens, "keeping from {first_kept}");
     }
 }

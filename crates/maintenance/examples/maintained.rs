@@ -51,6 +51,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         options,
         prompts,
         clock: Arc::new(SystemClock),
+        frames: None,
     });
 
     let replies = [

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use longhand_agent::SessionEvent;
 use longhand_agent::compaction::{CompactionMethod, CompactionResult, Job, MethodError, Trigger};
-use longhand_agent::event::NoticeLevel;
 use longhand_agent::handle::SessionHandle;
 use longhand_agent::maintenance::{Continuation, Verdict};
 use longhand_compaction::{Options, threshold};
@@ -16,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::drafting::{Landed, Pass};
 use crate::maintainer::Maintainer;
 use crate::measure::Measure;
-use crate::{order, progress};
+use crate::{notices, order, progress};
 
 impl Maintainer {
     /// Compacts if a run left the context over its threshold. A failed or stopped reply starts nothing: it measured nothing, and the
@@ -92,7 +91,7 @@ impl Maintainer {
 }
 
 /// How a pass ended.
-enum Ended {
+pub(crate) enum Ended {
     /// A compaction was committed.
     Landed { has_headroom: bool },
     /// There is nothing that could be cut.
@@ -102,13 +101,13 @@ enum Ended {
 }
 
 /// One automatic pass.
-struct Automatic<'a> {
-    maintainer: &'a Maintainer,
-    session: &'a SessionHandle,
+pub(crate) struct Automatic<'a> {
+    pub(crate) maintainer: &'a Maintainer,
+    pub(crate) session: &'a SessionHandle,
     cancel: &'a CancellationToken,
     options: &'a Options,
     window: u64,
-    trigger: Trigger,
+    pub(crate) trigger: Trigger,
 }
 
 impl Automatic<'_> {
@@ -117,17 +116,34 @@ impl Automatic<'_> {
     async fn run(&self, methods: Vec<Arc<dyn CompactionMethod>>, tokens_before: u64) -> Ended {
         let Some(first) = methods.first() else { return Ended::Nothing };
         let Some(start) = self.maintainer.start(self.session) else {
+            if let Some(rescued) = self.rescue(&methods).await {
+                return rescued;
+            }
             return self.nothing_to_cut(&first.id(), tokens_before).await;
         };
         let job = self.maintainer.job(&start, self.trigger, None).await;
         let started_at = self.maintainer.wiring.clock.now_millis();
-        let mut pass =
-            Pass { start, trigger: self.trigger, tokens_before, attempts: Vec::new(), started_at };
+        let mut pass = Pass {
+            start,
+            trigger: self.trigger,
+            tokens_before,
+            attempts: Vec::new(),
+            started_at,
+            frames: self.maintainer.wiring.frames.clone(),
+        };
         let usable = self.usable(methods, &job, &mut pass).await;
         for (position, method) in usable.iter().enumerate() {
             let next = usable.get(position + 1).map(|method| method.id());
             match self.attempt(&**method, &job, &pass).await {
-                Ok(landed) => return self.landed(&method.id(), landed).await,
+                Ok(landed) => {
+                    let ended = self.landed(&method.id(), landed).await;
+                    return match ended {
+                        Ended::Landed { has_headroom: false } => {
+                            self.rescue(&usable).await.unwrap_or(ended)
+                        }
+                        ended => ended,
+                    };
+                }
                 Err(Failure::Cancelled) => {
                     self.end(&method.id(), None, true, None, false).await;
                     return Ended::Nothing;
@@ -175,8 +191,15 @@ impl Automatic<'_> {
         pass: &Pass,
     ) -> Result<Landed, Failure> {
         self.emit_start(&method.id()).await;
-        let outcome =
-            progress::run(method, job, self.session, self.cancel).await.map_err(Failure::from)?;
+        let outcome = match progress::run(method, job, self.session, self.cancel).await {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                if let MethodError::Blocked(why) = &error {
+                    notices::blocked(self.session, &method.id(), why).await;
+                }
+                return Err(error.into());
+            }
+        };
         if self.cancel.is_cancelled() {
             return Err(Failure::Cancelled);
         }
@@ -186,7 +209,7 @@ impl Automatic<'_> {
             .map_err(|error| Failure::Uncommitted(error_chain(&error)))
     }
 
-    async fn landed(&self, method: &MethodId, landed: Landed) -> Ended {
+    pub(crate) async fn landed(&self, method: &MethodId, landed: Landed) -> Ended {
         let has_headroom = landed.tokens_after <= self.recovery_band();
         self.end(method, Some(landed.result), false, None, false).await;
         if !has_headroom {
@@ -195,7 +218,7 @@ impl Automatic<'_> {
         Ended::Landed { has_headroom }
     }
 
-    async fn failed(&self, method: &MethodId, cause: &str, next: Option<&MethodId>) {
+    pub(crate) async fn failed(&self, method: &MethodId, cause: &str, next: Option<&MethodId>) {
         let prefix = error_prefix(self.trigger);
         let message = match next {
             Some(next) => format!("{prefix}{cause}; trying `{next}` next"),
@@ -227,17 +250,10 @@ impl Automatic<'_> {
              or use a model with a larger window",
             self.window
         );
-        self.session
-            .emit(SessionEvent::Notice {
-                level: NoticeLevel::Warning,
-                message,
-                source: "compaction".into(),
-                code: Some("compaction.no_progress".into()),
-            })
-            .await;
+        notices::warn(self.session, "no_progress", message).await;
     }
 
-    async fn emit_start(&self, method: &MethodId) {
+    pub(crate) async fn emit_start(&self, method: &MethodId) {
         let action = order::action(method);
         self.session.emit(SessionEvent::AutoCompactionStart { reason: self.trigger, action }).await;
     }
@@ -262,7 +278,7 @@ impl Automatic<'_> {
         self.session.emit(event).await;
     }
 
-    fn recovery_band(&self) -> u64 {
+    pub(crate) fn recovery_band(&self) -> u64 {
         threshold::Bands::new(self.window, self.options).recovery
     }
 }

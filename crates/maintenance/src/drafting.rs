@@ -5,8 +5,10 @@ use std::time::Duration;
 use longhand_agent::commit::{Change, Commit, CommitError, CompactionDraft, Expect};
 use longhand_agent::compaction::{CompactionResult, Outcome, Trigger};
 use longhand_agent::handle::SessionHandle;
+use longhand_agent::live::Frames;
 use longhand_agent::maintenance::{Attempt, MaintenanceRecord};
-use longhand_compaction::projection;
+use longhand_compaction::projection::{self, Scale};
+use longhand_session::archive::FrameSource;
 use longhand_session::usage::Cost;
 use longhand_session::{MethodId, Usage};
 
@@ -22,6 +24,8 @@ pub(crate) struct Pass {
     pub(crate) attempts: Vec<Attempt>,
     /// Milliseconds since the epoch.
     pub(crate) started_at: i64,
+    /// Where frames lie that archives only refer to.
+    pub(crate) frames: Option<Frames>,
 }
 
 /// What a commit left behind.
@@ -95,7 +99,9 @@ impl Pass {
     fn project(&self, result: &CompactionResult) -> u64 {
         let counter = self.start.live.counter();
         let Start { branch, live, preparation } = &self.start;
-        projection::project(branch, preparation, result, &*counter, live.non_message_tokens)
+        let frames = self.frames.as_deref().map(|frames| frames as &dyn FrameSource);
+        let scale = Scale { frames, ..Scale::new(&*counter, live.non_message_tokens) };
+        projection::project(branch, preparation, result, &scale)
     }
 
     fn record(

@@ -12,8 +12,10 @@ mod drafting;
 mod maintainer;
 mod manual;
 mod measure;
+mod notices;
 mod order;
 mod progress;
+mod rescue;
 
 pub use maintainer::{Maintainer, Wiring};
 pub use manual::nothing_to_do;

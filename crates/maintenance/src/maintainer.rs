@@ -10,6 +10,7 @@ use longhand_agent::compaction::{
     CompactionMethod, CompactionResult, Job, Preparation, Prepare, Trigger,
 };
 use longhand_agent::handle::{Live, SessionHandle};
+use longhand_agent::live::Frames;
 use longhand_agent::maintenance::{Maintenance, MaintenanceError, ManualRequest, Verdict};
 use longhand_compaction::Options;
 use longhand_prompts::Prompts;
@@ -32,6 +33,8 @@ pub struct Wiring {
     pub prompts: Arc<Prompts>,
     /// Wall time.
     pub clock: Arc<dyn Clock>,
+    /// Where frames lie that archives only refer to.
+    pub frames: Option<Frames>,
 }
 
 /// Decides when a session's context is made shorter, and does it. One pass at a time.
@@ -66,6 +69,7 @@ impl Maintainer {
             system: start.live.system.clone(),
             tools: start.live.tools.clone(),
             model: start.live.client.model().clone(),
+            counter: start.live.counter(),
             candidates: self.candidates(&start.live.client).await,
             trigger,
             focus: focus.filter(|text| !text.trim().is_empty()).map(Arc::from),

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use longhand_agent::SessionEvent;
 use longhand_agent::branch::Branch;
-use longhand_agent::compaction::{CompactionMethod, CompactionResult, Job, MethodError, Trigger};
-use longhand_agent::event::NoticeLevel;
+use longhand_agent::compaction::{
+    CompactionMethod, CompactionResult, Job, MethodError, Skip, Trigger,
+};
 use longhand_agent::handle::SessionHandle;
 use longhand_agent::maintenance::{MaintenanceError, ManualRequest};
 use longhand_session::store::EntryTag;
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::automatic::error_chain;
 use crate::drafting::Pass;
 use crate::maintainer::Maintainer;
-use crate::{measure, order, progress};
+use crate::{measure, notices, order, progress};
 
 impl Maintainer {
     /// Compacts now, whatever the size of the context. Says what it does through its answer and through news of the method; the
@@ -40,6 +41,7 @@ impl Maintainer {
             tokens_before,
             attempts: Vec::new(),
             started_at,
+            frames: self.wiring.frames.clone(),
         };
         self.first_that_lands(session, &methods, &job, pass, cancel).await
     }
@@ -59,16 +61,23 @@ impl Maintainer {
                 let reason = skip.to_string();
                 pass.skipped(id.clone(), reason.clone());
                 last_failure.get_or_insert(MaintenanceError::NoMethod(reason.clone()));
+                if let (Skip::NeedsVision(_), true) = (&skip, methods.len() == 1) {
+                    notices::warn(session, &format!("{id}_needs_vision"), reason.clone()).await;
+                }
                 session.emit(SessionEvent::MaintenanceMethodSkipped { method: id, reason }).await;
                 continue;
             }
             if let Some(MaintenanceError::Failed(cause)) = &last_failure {
-                self.tell_failure(session, cause).await;
+                let message = format!("{cause}; trying the next method");
+                notices::warn(session, "method_failed", message).await;
             }
             let outcome = match progress::run(&**method, job, session, cancel).await {
                 _ if cancel.is_cancelled() => return Err(MaintenanceError::Cancelled),
                 Err(MethodError::Cancelled) => return Err(MaintenanceError::Cancelled),
                 Err(error) => {
+                    if let MethodError::Blocked(why) = &error {
+                        notices::blocked(session, &id, why).await;
+                    }
                     pass.failed(id, error.to_string());
                     last_failure = Some(MaintenanceError::Failed(error.to_string()));
                     continue;
@@ -82,17 +91,6 @@ impl Maintainer {
                 .map_err(|error| MaintenanceError::Failed(error_chain(&error)));
         }
         Err(last_failure.unwrap_or(MaintenanceError::NoModel))
-    }
-
-    async fn tell_failure(&self, session: &SessionHandle, cause: &str) {
-        session
-            .emit(SessionEvent::Notice {
-                level: NoticeLevel::Warning,
-                message: format!("{cause}; trying the next method"),
-                source: "compaction".into(),
-                code: Some("compaction.method_failed".into()),
-            })
-            .await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhand_agent::compaction::{CompactionMethod, ManualUse};
+use longhand_agent::compaction::{CompactionMethod, FocusUse, ManualUse};
 use longhand_agent::maintenance::{MaintenanceError, ManualRequest};
 use longhand_compaction::Options;
 use longhand_session::MethodId;
@@ -22,7 +22,8 @@ pub(crate) fn configured(
     order
 }
 
-/// The methods for a pass that the user asked for: the named one, or the configured order without those that must be named.
+/// The methods for a pass that the user asked for: the named one, or the configured order without those that must be named, and
+/// without those that cannot dwell on what the user asks for.
 /// With an empty order every registered method may run: who asks by hand wants a compaction.
 pub(crate) fn manual(
     methods: &[Arc<dyn CompactionMethod>],
@@ -32,19 +33,30 @@ pub(crate) fn manual(
     if let Some(name) = &request.method {
         let method =
             find(methods, name).ok_or_else(|| MaintenanceError::UnknownMethod(name.clone()))?;
+        if has_focus(request) && method.traits().focus == FocusUse::Refused {
+            return Err(MaintenanceError::FocusRejected(name.clone()));
+        }
         return Ok(vec![method.clone()]);
     }
     let mut order = configured(methods, options);
     if order.is_empty() {
         order = methods.to_vec();
     }
-    order.retain(|method| method.traits().manual == ManualUse::InOrder);
+    order.retain(|method| {
+        let traits = method.traits();
+        traits.manual == ManualUse::InOrder
+            && (traits.focus == FocusUse::Taken || !has_focus(request))
+    });
     if order.is_empty() {
         return Err(MaintenanceError::NoMethod(
             "none of `compaction.methodOrder` runs by hand".into(),
         ));
     }
     Ok(order)
+}
+
+fn has_focus(request: &ManualRequest) -> bool {
+    request.focus.as_deref().is_some_and(|focus| !focus.trim().is_empty())
 }
 
 fn find<'a>(

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use longhand_agent::client::{Models, ModelsError, Role};
 use longhand_agent::commit::{Change, Commit, Expect};
 use longhand_agent::compaction::{
-    CompactionMethod, CompactionResult, Job, ManualUse, MethodError, MethodTraits, Needs, Outcome,
-    Plan, Progress, ProgressStep, Skip, Spent, Thinking,
+    CompactionMethod, CompactionResult, FocusUse, Job, ManualUse, MethodError, MethodTraits, Needs,
+    Outcome, Plan, Progress, ProgressStep, Skip, Spent, Thinking,
 };
 use longhand_agent::error::{ErrorKind, ModelError};
 use longhand_agent::handle::SessionHandle;
@@ -72,6 +72,7 @@ impl CompactionMethod for Scripted {
             prepares: true,
             may_speculate: false,
             adds_images: false,
+            focus: FocusUse::Taken,
             manual: ManualUse::InOrder,
         }
     }
@@ -84,7 +85,7 @@ impl CompactionMethod for Scripted {
     }
 
     async fn plan(&self, _: &Job) -> Result<Plan, MethodError> {
-        Ok(Plan { tokens_after: None, is_exact: false })
+        Ok(Plan { tokens_after: None, is_exact: false, frames: 0 })
     }
 
     async fn run(
@@ -171,6 +172,7 @@ fn maintainer(methods: &[Arc<Scripted>], options: Options) -> Arc<Maintainer> {
         options,
         prompts: Arc::new(Prompts::default()),
         clock: Arc::new(SystemClock),
+        frames: None,
     }))
 }
 

@@ -1,5 +1,9 @@
 //! Counting tokens: the seam, and the estimate that needs no vocabulary.
 
+use std::sync::Arc;
+
+use crate::image_bill::{Family, PictureSize};
+
 /// A piece of a message, by what it costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,8 +20,8 @@ pub enum Fragment<'a> {
     ToolArguments(&'a str),
     /// A picture.
     Image,
-    /// A frame of a bitmap archive.
-    Frame,
+    /// A frame of a bitmap archive, with its size where that is known.
+    Frame(Option<PictureSize>),
 }
 
 /// Tokens of a picture, where nothing better is known.
@@ -45,7 +49,7 @@ impl TokenCounter for ByteEstimate {
             | Fragment::ToolName(text)
             | Fragment::ToolArguments(text) => (text.len() as u64).div_ceil(4),
             Fragment::Image => IMAGE_TOKENS,
-            Fragment::Frame => FRAME_TOKENS,
+            Fragment::Frame(_) => FRAME_TOKENS,
         }
     }
 }
@@ -63,7 +67,30 @@ impl TokenCounter for ByteBound {
             | Fragment::ToolName(text)
             | Fragment::ToolArguments(text) => text.len() as u64,
             Fragment::Image => IMAGE_TOKENS,
-            Fragment::Frame => FRAME_TOKENS,
+            Fragment::Frame(_) => FRAME_TOKENS,
+        }
+    }
+}
+
+/// Another counter, with frames at what an API bills for their size.
+#[derive(Clone)]
+pub struct BilledFrames {
+    counter: Arc<dyn TokenCounter>,
+    family: Family,
+}
+
+impl BilledFrames {
+    /// Counts frames as `family` bills them, and everything else with `counter`.
+    pub fn new(counter: Arc<dyn TokenCounter>, family: Family) -> Self {
+        Self { counter, family }
+    }
+}
+
+impl TokenCounter for BilledFrames {
+    fn count(&self, fragment: Fragment<'_>) -> u64 {
+        match fragment {
+            Fragment::Frame(Some(size)) => self.family.frame_tokens(size.width_px, size.height_px),
+            other => self.counter.count(other),
         }
     }
 }

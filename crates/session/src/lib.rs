@@ -19,6 +19,7 @@ pub mod file_lists;
 pub mod header;
 pub mod id_source;
 pub mod ids;
+pub mod image_bill;
 pub mod import;
 pub mod json;
 pub mod jsonl;
@@ -46,7 +47,7 @@ pub mod tokens;
 pub mod tree;
 pub mod usage;
 
-pub use counter::{ByteEstimate, Fragment, TokenCounter};
+pub use counter::{BilledFrames, ByteEstimate, Fragment, TokenCounter};
 pub use database_error::DatabaseError;
 pub use entry::{Entry, EntryKind};
 pub use file_lists::{FileLists, FileOperations};

@@ -29,7 +29,7 @@ impl TokenCounter for O200k {
             | Fragment::ToolName(text)
             | Fragment::ToolArguments(text) => count_text(text),
             Fragment::Image => IMAGE_TOKENS,
-            Fragment::Frame => FRAME_TOKENS,
+            Fragment::Frame(_) => FRAME_TOKENS,
         }
     }
 }

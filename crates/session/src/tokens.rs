@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::counter::{Fragment, TokenCounter};
 use crate::entry::{Entry, EntryKind};
+use crate::image_bill::PictureSize;
 use crate::json::{Extra, Json};
 use crate::message::{
     AssistantMessage, Block, CompactionSummaryMessage, Content, Message, ThinkingBlock, ToolCall,
@@ -46,6 +47,14 @@ pub fn count_messages(
     messages.iter().map(|message| count_message(counter, message, reasoning)).sum()
 }
 
+/// What the pictures of a message are.
+#[derive(Clone, Copy)]
+enum Pictures {
+    Plain,
+    /// Printed history.
+    Frames,
+}
+
 struct Sum<'a> {
     counter: &'a dyn TokenCounter,
     reasoning: EncryptedReasoning,
@@ -74,14 +83,14 @@ impl Sum<'_> {
             Message::User(m) | Message::Developer(m) => self.content(&m.content),
             Message::Custom(m) | Message::HookMessage(m) => self.content(&m.content),
             Message::ToolResult(m) => {
-                self.blocks(&m.content, Fragment::Image);
+                self.blocks(&m.content, Pictures::Plain);
                 self.text(stored_text(&m.extra).unwrap_or_default());
             }
             Message::Assistant(m) => self.assistant(m),
             Message::BashExecution(m) => {
                 self.text(&m.command);
                 self.text(&m.output);
-                self.blocks(m.images.as_deref().unwrap_or_default(), Fragment::Image);
+                self.blocks(m.images.as_deref().unwrap_or_default(), Pictures::Plain);
             }
             Message::PythonExecution(m) => {
                 self.text(&m.code);
@@ -90,7 +99,7 @@ impl Sum<'_> {
             Message::FileMention(m) => {
                 for file in &m.files {
                     self.text(&file.content);
-                    self.blocks(file.image.as_slice(), Fragment::Image);
+                    self.blocks(file.image.as_slice(), Pictures::Plain);
                 }
             }
             Message::BranchSummary(m) => self.text(&m.summary),
@@ -102,15 +111,18 @@ impl Sum<'_> {
     fn content(&mut self, content: &Content) {
         match content {
             Content::Text(text) => self.text(text),
-            Content::Blocks(blocks) => self.blocks(blocks, Fragment::Image),
+            Content::Blocks(blocks) => self.blocks(blocks, Pictures::Plain),
         }
     }
 
-    fn blocks(&mut self, blocks: &[Block], image: Fragment<'static>) {
+    fn blocks(&mut self, blocks: &[Block], pictures: Pictures) {
         for block in blocks {
             match block {
                 Block::Text(block) => self.text(&block.text),
-                Block::Image(_) => self.add(image),
+                Block::Image(image) => self.add(match pictures {
+                    Pictures::Plain => Fragment::Image,
+                    Pictures::Frames => Fragment::Frame(PictureSize::of_png(&image.data)),
+                }),
                 _ => {}
             }
         }
@@ -144,7 +156,7 @@ impl Sum<'_> {
     fn compaction_summary(&mut self, message: &CompactionSummaryMessage) {
         self.text(&message.summary);
         let blocks = message.blocks.as_ref().or(message.images.as_ref());
-        self.blocks(blocks.map_or(&[], Vec::as_slice), Fragment::Frame);
+        self.blocks(blocks.map_or(&[], Vec::as_slice), Pictures::Frames);
     }
 }
 

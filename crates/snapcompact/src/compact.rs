@@ -110,6 +110,29 @@ impl Layout {
         before.saturating_add(self.plan.truncated_chars)
     }
 
+    /// The same archive with its pages as text. What was left out stays out.
+    #[must_use]
+    pub fn without_frames(mut self) -> Self {
+        self.plan.text_head = std::mem::take(&mut self.plan.kept);
+        self.plan.kept.clone_from(&self.plan.text_head);
+        self.plan.text_tail = String::new();
+        self.plan.pages = Vec::new();
+        self.middle = String::new();
+        self
+    }
+
+    /// Tokens that the frame of a page will be billed at.
+    pub fn page_tokens(&self, page: &plan::PlannedPage, family: Family) -> u64 {
+        let shape = self.shape_of(page.tier);
+        let Ok(grid) = shape.grid() else { return 0 };
+        let lines = if grid.columns > 1 {
+            page.text.split('\n').count().min(grid.rows)
+        } else {
+            page.text.chars().count().div_ceil(grid.cols).clamp(1, grid.rows)
+        };
+        family.frame_tokens(shape.frame_size, lines * shape.line_repeat * shape.cell_height)
+    }
+
     /// The shape of a page.
     pub fn shape_of(&self, tier: plan::Tier) -> &Shape {
         match tier {

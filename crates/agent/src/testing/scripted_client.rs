@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream;
+use longhand_session::image_bill::Family;
 use longhand_session::message::{StopReason, ToolCall};
 use longhand_session::{
-    Api, AssistantMessage, Block, ByteEstimate, Model, ModelRef, TokenCounter, Usage,
+    Api, AssistantMessage, BilledFrames, Block, ByteEstimate, Model, ModelRef, TokenCounter, Usage,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -176,7 +177,8 @@ impl ModelClient for ScriptedClient {
     }
 
     fn counter(&self) -> Arc<dyn TokenCounter> {
-        Arc::new(ByteEstimate)
+        let family = Family::of_api(self.model.api.as_str());
+        Arc::new(BilledFrames::new(Arc::new(ByteEstimate), family))
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {

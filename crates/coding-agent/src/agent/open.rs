@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use longhand_agent::client::ModelsError;
 use longhand_agent::commit::{Change, Commit, Expect};
+use longhand_agent::live::Frames;
 use longhand_agent::{AgentSession, ModelClient, SessionConfig, SessionHandle, StartError};
 use longhand_session::blob_store::{self, BlobFrames, BlobStore, FolderBlobs};
 use longhand_session::context::{self, SessionContext};
@@ -177,7 +178,7 @@ impl CodingAgent {
         config.options.effort = choice::effort(config.thinking, client.model());
         let thinking =
             config.options.effort.map_or("off", longhand_session::model::Effort::as_str).to_owned();
-        config.frames = Some(Arc::new(BlobFrames(self.blobs())));
+        config.frames = Some(self.frames());
         config.prompts = self.prompts.clone();
         config.clock = self.setup.clock.clone();
         config.ids = self.setup.ids.clone();
@@ -266,6 +267,11 @@ impl CodingAgent {
     /// Pictures of all sessions.
     pub fn blobs(&self) -> Arc<dyn BlobStore> {
         Arc::new(FolderBlobs::at(blob_store::folder(&self.places.data)))
+    }
+
+    /// Where frames lie that archives only refer to.
+    pub fn frames(&self) -> Frames {
+        Arc::new(BlobFrames(self.blobs()))
     }
 
     pub(crate) fn new_header(&self) -> Header {

@@ -126,6 +126,7 @@ impl CodingAgent {
             system: Arc::from([]),
             tools: Arc::from([]),
             model,
+            counter: client.counter(),
             candidates: vec![client],
             trigger: Trigger::Manual,
             focus: None,

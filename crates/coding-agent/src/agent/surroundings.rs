@@ -111,6 +111,7 @@ impl CodingAgent {
             options: self.compaction(),
             prompts: self.prompts.clone(),
             clock: self.setup.clock.clone(),
+            frames: Some(self.frames()),
         })
     }
 }

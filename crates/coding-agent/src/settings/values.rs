@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use longhand_session::model::InputKind;
+use longhand_snapcompact::budget::ImageBudgets;
 use serde::Deserialize;
 
 /// The values in force.
@@ -17,6 +18,8 @@ pub struct Settings {
     pub summarizer: Option<String>,
     /// When and how the context is made shorter.
     pub compaction: CompactionSettings,
+    /// How history is printed.
+    pub snapcompact: SnapcompactSettings,
     /// Retries of automatic passes.
     pub retry: RetrySettings,
     /// Tools and their approval.
@@ -59,6 +62,16 @@ pub struct CompactionSettings {
     pub mid_turn_enabled: bool,
     /// Whether the agent goes on by itself after a pass.
     pub auto_continue: bool,
+}
+
+/// How history is printed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SnapcompactSettings {
+    /// Name of the shape, or `auto`.
+    pub shape: String,
+    /// A font of the user's own.
+    pub fallback_font: Option<PathBuf>,
 }
 
 /// Retries of automatic passes.
@@ -115,6 +128,10 @@ pub struct ProviderSettings {
     pub headers: BTreeMap<String, String>,
     /// Whether the endpoint is asked for its models; `None` decides by whether any are listed here.
     pub discover: Option<bool>,
+    /// Most pictures of one request.
+    pub max_images: Option<u64>,
+    /// Most base64 bytes of pictures in one request.
+    pub max_image_bytes: Option<u64>,
     /// Models of the endpoint.
     pub models: Vec<ModelSettings>,
 }
@@ -222,10 +239,28 @@ impl Settings {
         options.keep_recent_tokens = set.keep_recent_tokens;
         options.mid_turn_enabled = set.mid_turn_enabled;
         options.auto_continue = set.auto_continue;
+        // Names that no shape has do not get here: the table of keys holds them back.
+        options.snapcompact.shape = self.snapcompact.shape.parse().unwrap_or_default();
+        options.snapcompact.image_budgets = self.image_budgets();
         options.retry.enabled = self.retry.enabled;
         options.retry.max_retries = u32::try_from(self.retry.max_retries).unwrap_or(u32::MAX);
         options.retry.base_delay = Duration::from_millis(self.retry.base_delay_ms);
         options.retry.max_delay = Duration::from_millis(self.retry.max_delay_ms);
         options
+    }
+
+    /// How many pictures requests may carry, as far as the user says so.
+    pub fn image_budgets(&self) -> ImageBudgets {
+        let mut budgets = ImageBudgets::default();
+        for (provider, set) in &self.providers {
+            if let Some(most) = set.max_images {
+                let most = usize::try_from(most).unwrap_or(usize::MAX);
+                budgets.images.insert(provider.clone(), most);
+            }
+            if let Some(most) = set.max_image_bytes {
+                budgets.bytes.insert(provider.clone(), most);
+            }
+        }
+        budgets
     }
 }

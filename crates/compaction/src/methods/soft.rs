@@ -8,8 +8,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::future;
 use longhand_agent::compaction::{
-    CompactionResult, Job, ManualUse, MethodError, MethodTraits, Needs, Outcome, Plan, Preparation,
-    Progress, Skip,
+    CompactionResult, FocusUse, Job, ManualUse, MethodError, MethodTraits, Needs, Outcome, Plan,
+    Preparation, Progress, Skip,
 };
 use longhand_agent::{CompactionMethod, ErrorKind, ModelClient, ModelError};
 use longhand_prompts::Prompts;
@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::options::Options;
-use crate::projection;
+use crate::projection::{self, Scale};
 use crate::summary::{Caps, Failure, Material, Patience, Summarizer, Tally, Task, headline};
 
 /// Stands for a history that does not exist.
@@ -57,6 +57,7 @@ impl CompactionMethod for SoftMethod {
             prepares: true,
             may_speculate: true,
             adds_images: false,
+            focus: FocusUse::Taken,
             manual: ManualUse::InOrder,
         }
     }
@@ -72,14 +73,14 @@ impl CompactionMethod for SoftMethod {
         let prefix_cap =
             if preparation.turn_prefix_messages.is_empty() { 0 } else { caps.turn_prefix };
         let without_notes = finished(preparation, "", None);
-        let tokens = projection::project(
-            &job.branch,
-            preparation,
-            &without_notes,
-            &*client.counter(),
-            job.non_message_tokens,
-        );
-        Ok(Plan { tokens_after: Some(tokens + caps.history + prefix_cap), is_exact: false })
+        let counter = client.counter();
+        let scale = Scale::new(&*counter, job.non_message_tokens);
+        let tokens = projection::project(&job.branch, preparation, &without_notes, &scale);
+        Ok(Plan {
+            tokens_after: Some(tokens + caps.history + prefix_cap),
+            is_exact: false,
+            frames: 0,
+        })
     }
 
     async fn run(

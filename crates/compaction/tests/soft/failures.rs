@@ -8,7 +8,8 @@ use longhand_agent::compaction::{
     CompactionResult, MethodError, Preparation, Progress, ProgressStep, Skip, Trigger,
 };
 use longhand_agent::{CompactionMethod, ErrorKind, ModelClient, ModelError};
-use longhand_compaction::{Options, projection};
+use longhand_compaction::Options;
+use longhand_compaction::projection::{self, Scale};
 use longhand_prompts::Prompts;
 use longhand_session::message::{StopReason, ToolCall};
 use longhand_session::{Block, ByteEstimate, Fragment, Message, TokenCounter};
@@ -357,7 +358,8 @@ async fn a_plan_is_an_upper_bound_of_what_the_run_makes() {
     let method = scripted::soft(Options::default(), Prompts::default());
     let plan = method.plan(&job).await.unwrap();
     let result = scripted::run_with(&method, &job).await.unwrap();
-    let tokens = projection::project(&job.branch, &preparation, &result, &ByteEstimate, 1_000);
+    let tokens =
+        projection::project(&job.branch, &preparation, &result, &Scale::new(&ByteEstimate, 1_000));
     assert!(!plan.is_exact);
     assert!(plan.tokens_after.unwrap() >= tokens, "{plan:?}, {tokens} tokens");
 }

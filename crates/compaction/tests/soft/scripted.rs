@@ -145,6 +145,7 @@ pub(crate) fn job(preparation: Preparation, candidates: Vec<Arc<dyn ModelClient>
         system: Arc::from([]),
         tools: Arc::from([]),
         model: Arc::new(model()),
+        counter: Arc::new(ByteEstimate),
         candidates,
         trigger: Trigger::Threshold,
         focus: None,

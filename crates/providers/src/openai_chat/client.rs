@@ -7,9 +7,12 @@ use std::sync::Arc;
 
 use longhand_agent::request::{EventStream, Request, Retry};
 use longhand_agent::{Credentials, ErrorKind, ModelClient, ModelError, StreamEvent};
+use longhand_session::image_bill::Family;
 use longhand_session::json::Number;
 use longhand_session::time::{Clock, SystemClock};
-use longhand_session::{AssistantMessage, ByteEstimate, Model, TokenCounter, ToolCallId};
+use longhand_session::{
+    AssistantMessage, BilledFrames, ByteEstimate, Model, TokenCounter, ToolCallId,
+};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, Url};
 use serde_json::Value;
@@ -74,7 +77,7 @@ impl OpenAiChat {
     /// A client for a model. Nothing is sent, and no key is asked for, before the first request.
     pub fn new(model: Arc<Model>, credentials: Arc<dyn Credentials>, http: Http) -> Self {
         Self(Arc::new(Inner {
-            counter: Arc::new(ByteEstimate),
+            counter: billed(Arc::new(ByteEstimate), &model),
             key: Mutex::default(),
             timeouts: Timeouts::of(&model),
             clock: Arc::new(SystemClock),
@@ -96,7 +99,7 @@ impl OpenAiChat {
     #[must_use]
     pub fn with_counter(self, counter: Arc<dyn TokenCounter>) -> Self {
         let mut inner = self.into_inner();
-        inner.counter = counter;
+        inner.counter = billed(counter, &inner.model);
         Self(Arc::new(inner))
     }
 
@@ -121,6 +124,11 @@ impl OpenAiChat {
             clock: Arc::clone(&inner.clock),
         }
     }
+}
+
+/// Frames cost what the API bills for them, whoever counts the words.
+fn billed(counter: Arc<dyn TokenCounter>, model: &Model) -> Arc<dyn TokenCounter> {
+    Arc::new(BilledFrames::new(counter, Family::of_api(model.api.as_str())))
 }
 
 impl ModelClient for OpenAiChat {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{FontName, Ink, Shape};
-use crate::billing::Family;
+use crate::billing::{self, Family};
 use crate::error::Error;
 
 macro_rules! variants {
@@ -80,7 +80,7 @@ impl Variant {
             line_repeat: look.line_repeat,
             frame_size,
             frame_token_estimate: family.frame_tokens(frame_size, frame_size),
-            image_detail: family.image_detail(),
+            image_detail: billing::image_detail(family),
         }
     }
 
