@@ -14,6 +14,7 @@ pub mod demo;
 pub mod environment;
 pub mod export;
 mod fallback_font;
+pub mod frames;
 pub mod import;
 pub mod inspect;
 mod opened_store;

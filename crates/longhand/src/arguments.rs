@@ -1,6 +1,7 @@
 //! The command line, parsed. Decides nothing: what a flag means is said by whoever reads it.
 
 pub(crate) mod export;
+pub(crate) mod frames;
 pub(crate) mod sessions;
 
 use std::path::PathBuf;
@@ -170,6 +171,8 @@ pub(crate) enum Command {
     Context(Context),
     /// Compact a session once
     Compact(Compact),
+    /// Write the frames of a session's archive, print any text as frames, read frames back
+    Frames(frames::Frames),
     /// Write a session as a page, as Markdown, as JSON or as a session file
     Export(export::Export),
     /// Show the tree of a session

@@ -3,6 +3,8 @@
 pub(crate) mod compact;
 pub(crate) mod context;
 pub(crate) mod export;
+mod frame_shapes;
+pub(crate) mod frames;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod named_session;

@@ -7,11 +7,14 @@
 mod glyph_index;
 mod marks;
 mod pixels;
+mod recognize;
 
 use crate::error::Error;
 use crate::glyphs::Fonts;
 use crate::shape::{GUTTER_CELLS, Grid, Shape};
 use glyph_index::GlyphIndex;
+pub use recognize::{recognize, shape_of};
+
 use pixels::{CellBits, Inked, MOST_PX};
 
 /// Stands for a cell that shows no known glyph.
@@ -64,6 +67,11 @@ impl Decoder {
         }
         let index = GlyphIndex::new(shape, fonts);
         Ok(Self { shape: shape.clone(), grid, index })
+    }
+
+    /// The shape that is read.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
     }
 
     /// What is read where a text says `c`: the same character, unless another one with a lower code point looks the same.

@@ -67,6 +67,22 @@ pub fn low_companion(high: &Shape, family: Family) -> Shape {
     if is_alike && capacity(&low) > capacity(high) { low } else { high.clone() }
 }
 
+/// The API of a model of which only the id is known, by its maker; its name in sessions, or nothing.
+pub fn likely_api(model_id: &str) -> &'static str {
+    let id = model_id.to_ascii_lowercase();
+    if ModelClass::of(&id).is_anthropic {
+        "anthropic-messages"
+    } else if id.contains("gemini") {
+        "google-generative-ai"
+    } else if ["gpt", "codex", "openai"].iter().any(|name| id.contains(name)) {
+        "openai-responses"
+    } else if ["kimi", "glm", "qwen"].iter().any(|name| id.contains(name)) {
+        "openai-completions"
+    } else {
+        ""
+    }
+}
+
 /// What a model reads best, by its id: the shape, and the edge of its frames where it is not the shape's own.
 pub fn ideal(model_id: &str) -> Option<(Variant, Option<usize>)> {
     let class = ModelClass::of(model_id);
