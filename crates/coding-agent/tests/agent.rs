@@ -243,7 +243,7 @@ async fn a_file_is_compacted_into_another_one_and_stays_as_it_was() {
     let rows = agent.plan_methods(&session, None, client).await.unwrap();
     assert_eq!(
         rows.iter().map(|row| (row.method.as_str(), row.available)).collect::<Vec<_>>(),
-        [("soft", true)]
+        [("snapcompact", true), ("soft", true)]
     );
 
     let compaction = FileCompaction {

@@ -66,6 +66,9 @@ async fn dispatch(arguments: Arguments) -> Result<Exit> {
         Some(Command::Compact(compact)) => {
             commands::compact::run(&setup::agent(&compact.common, Vec::new())?, &compact).await
         }
+        Some(Command::Frames(frames)) => {
+            commands::frames::run(&setup::agent(&frames.common, Vec::new())?, &frames).await
+        }
         Some(Command::Export(export)) => {
             commands::export::run(&setup::agent(&export.common, Vec::new())?, &export)
         }

@@ -21,7 +21,8 @@ pub fn of_archive(
     counter: &dyn TokenCounter,
     source: &dyn FrameSource,
 ) -> Result<FrameFiles, FramesError> {
-    let archive = entry.compaction().and_then(|made| made.preserve_data.as_ref()).and_then(Archive::read);
+    let archive =
+        entry.compaction().and_then(|made| made.preserve_data.as_ref()).and_then(Archive::read);
     let no_archive = || FramesError::NoArchive(format!("entry {} has no archive", entry.id));
     let archive = archive.ok_or_else(no_archive)?;
     let mut files = Vec::new();

@@ -17,7 +17,10 @@ pub fn of_text(
     family: Family,
 ) -> Result<FrameFiles, FramesError> {
     let pages = renderer.finished_pages(text, shape, usize::MAX)?;
-    let mut files = vec![("source.txt".to_owned(), longhand_session::archive::plain(&pages.concat()).into_bytes())];
+    let mut files = vec![(
+        "source.txt".to_owned(),
+        longhand_session::archive::plain(&pages.concat()).into_bytes(),
+    )];
     let mut frames = Vec::new();
     for (at, frame) in renderer.render_pages(&pages, shape)?.into_iter().enumerate() {
         let file = format!("{:03}-hq.png", at + 1);

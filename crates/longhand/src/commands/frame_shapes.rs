@@ -39,9 +39,13 @@ pub(crate) fn run(arguments: &Frames) -> Result<Exit> {
     }
     let lines = table.lines();
     let mut text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    text.push_str("\nchars: characters of a full frame; c/tok: characters for each billed token of it\n");
+    text.push_str(
+        "\nchars: characters of a full frame; c/tok: characters for each billed token of it\n",
+    );
     if let Some(model) = model {
-        text.push_str(&format!("*: what `{model}` gets unless `snapcompact.shape` says otherwise\n"));
+        text.push_str(&format!(
+            "*: what `{model}` gets unless `snapcompact.shape` says otherwise\n"
+        ));
     }
     output::write(&text)
 }
@@ -64,9 +68,11 @@ struct Row {
 impl Row {
     fn new(variant: Variant, model: Option<&str>) -> Self {
         let own = model.map(|model| resolve(likely_api(model), model, ShapeChoice::Auto));
-        let is_same = |own: &Shape| variant.sized(Family::Unknown, own.frame_size).grid().ok() == own.grid().ok()
-            && variant.shape(Family::Unknown).font == own.font
-            && variant.shape(Family::Unknown).ink == own.ink;
+        let is_same = |own: &Shape| {
+            variant.sized(Family::Unknown, own.frame_size).grid().ok() == own.grid().ok()
+                && variant.shape(Family::Unknown).font == own.font
+                && variant.shape(Family::Unknown).ink == own.ink
+        };
         match own.filter(is_same) {
             Some(own) => Self { variant, shape: own, is_model_s: true },
             None => Self { variant, shape: variant.shape(Family::Unknown), is_model_s: false },

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use longhand_coding_agent::SessionFile;
 use longhand_coding_agent::agent::CodingAgent;
 use longhand_coding_agent::frames::{self, FrameFiles};
 use longhand_session::digits::grouped;
+use longhand_session::store::EntryTag;
 use longhand_session::{ByteEstimate, Entry, EntryId, TokenCounter};
 use longhand_snapcompact::decode::{self, Decoder, recognize};
 use longhand_snapcompact::resolve::{likely_api, resolve_for_text};
@@ -86,16 +88,9 @@ async fn of_session(agent: &CodingAgent, arguments: &Frames) -> Result<FrameFile
         Err(_) if named.is_some() => None,
         Err(error) => return Err(error),
     };
-    let path = session.file.path(None)?;
     let entry = match &arguments.entry {
-        Some(id) => path.iter().find(|entry| entry.id == EntryId::from(id.as_str())),
-        None => path.iter().rev().find(|entry| has_archive(entry)),
-    };
-    let Some(entry) = entry else {
-        match &arguments.entry {
-            Some(id) => bail!("there is no entry `{id}` on the active branch"),
-            None => bail!("the session has no archive; `longhand compact --method snapcompact` makes one"),
-        }
+        Some(id) => named_entry(&session.file, id)?,
+        None => newest_archive(&session.file)?,
     };
     let model = client.as_ref().map(|client| client.model().reference().to_string());
     let model = model.or_else(|| named.map(str::to_owned)).unwrap_or_default();
@@ -105,7 +100,29 @@ async fn of_session(agent: &CodingAgent, arguments: &Frames) -> Result<FrameFile
     );
     let counter: Arc<dyn TokenCounter> =
         client.map_or_else(|| Arc::new(ByteEstimate) as Arc<_>, |client| client.counter());
-    Ok(frames::of_archive(entry, &model, family, &*counter, &*agent.frames())?)
+    Ok(frames::of_archive(&entry, &model, family, &*counter, &*agent.frames())?)
+}
+
+fn named_entry(session: &SessionFile, id: &str) -> Result<Arc<Entry>> {
+    let path = session.path(None)?;
+    let row = path.iter().find(|row| *row.id == *id);
+    let row = row.with_context(|| format!("there is no entry `{id}` on the active branch"))?;
+    session
+        .read(std::slice::from_ref(row))?
+        .pop()
+        .with_context(|| format!("entry `{id}` cannot be read"))
+}
+
+/// The newest entry of the active branch with an archive. Reads compactions alone, newest first.
+fn newest_archive(session: &SessionFile) -> Result<Arc<Entry>> {
+    let path = session.path(None)?;
+    for row in path.iter().rev().filter(|row| row.tag == EntryTag::Compaction) {
+        let entry = session.read(std::slice::from_ref(row))?.pop();
+        if let Some(entry) = entry.filter(|entry| has_archive(entry)) {
+            return Ok(entry);
+        }
+    }
+    bail!("the session has no archive; `longhand compact --method snapcompact` makes one")
 }
 
 fn has_archive(entry: &Entry) -> bool {
@@ -167,6 +184,7 @@ fn clean(decoder: &Decoder, png: &[u8]) -> Option<decode::DecodedPage> {
 fn sized(variant: Variant, png: &[u8]) -> Result<longhand_snapcompact::Shape> {
     use base64::Engine;
     let head = base64::engine::general_purpose::STANDARD.encode(&png[..png.len().min(24)]);
-    let size = longhand_session::image_bill::PictureSize::of_png(&head).context("it is no PNG file")?;
+    let size =
+        longhand_session::image_bill::PictureSize::of_png(&head).context("it is no PNG file")?;
     Ok(variant.sized(Family::Unknown, size.width_px))
 }

@@ -30,7 +30,8 @@ pub fn recognize(png: &[u8], fonts: &Fonts) -> Result<(Decoder, DecodedPage), Er
 
 /// Of two readings without a gap the longer one is right: in too large cells, most of a page is one blank.
 fn is_better(page: &DecodedPage, best: &DecodedPage) -> bool {
-    let share = |page: &DecodedPage| page.unread_cells as f64 / page.text.chars().count().max(1) as f64;
+    let share =
+        |page: &DecodedPage| page.unread_cells as f64 / page.text.chars().count().max(1) as f64;
     share(page) < share(best) || share(page) <= share(best) && page.text.len() > best.text.len()
 }
 
@@ -67,6 +68,7 @@ pub fn shape_of(frame: &Frame, width_px: usize) -> Option<(Variant, Shape)> {
             && shape.line_repeat as u64 == frame.line_repeat.unwrap_or(1)
             && cells == Some((frame.cols, frame.rows))
     };
-    let named = Variant::ALL.iter().map(|variant| (*variant, variant.sized(Family::Unknown, width_px)));
+    let named =
+        Variant::ALL.iter().map(|variant| (*variant, variant.sized(Family::Unknown, width_px)));
     named.into_iter().find(|(_, shape)| is_drawn_so(shape))
 }
