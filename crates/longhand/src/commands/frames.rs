@@ -11,7 +11,7 @@ use longhand_coding_agent::agent::CodingAgent;
 use longhand_coding_agent::frames::{self, FrameFiles};
 use longhand_session::digits::grouped;
 use longhand_session::store::EntryTag;
-use longhand_session::{ByteEstimate, Entry, EntryId, TokenCounter};
+use longhand_session::{ByteEstimate, Entry, TokenCounter};
 use longhand_snapcompact::decode::{self, Decoder, recognize};
 use longhand_snapcompact::resolve::{likely_api, resolve_for_text};
 use longhand_snapcompact::{Family, LINE_END, ShapeChoice, Variant};
@@ -41,13 +41,23 @@ pub(crate) async fn run(agent: &CodingAgent, arguments: &Frames) -> Result<Exit>
     if arguments.json {
         return output::write(&(serde_json::to_string_pretty(&files.manifest)? + "\n"));
     }
+    let missing = files.manifest.frames.iter().filter(|frame| frame.file.is_empty()).count();
+    if missing > 0 {
+        eprintln!(
+            "{missing} pictures are not kept here; the text that they were drawn from is in `source.txt`"
+        );
+    }
     let tokens: u64 = files.manifest.frames.iter().map(|frame| frame.tokens).sum();
     output::write(&format!(
-        "{} frames, {} tokens, in {}\n",
-        files.manifest.frames.len(),
+        "{}, {} tokens, in {}\n",
+        counted(files.manifest.frames.len()),
         grouped(tokens),
         folder.display()
     ))
+}
+
+fn counted(frames: usize) -> String {
+    if frames == 1 { "1 frame".to_owned() } else { format!("{frames} frames") }
 }
 
 /// The model's id, without its provider.
@@ -105,7 +115,7 @@ async fn of_session(agent: &CodingAgent, arguments: &Frames) -> Result<FrameFile
 
 fn named_entry(session: &SessionFile, id: &str) -> Result<Arc<Entry>> {
     let path = session.path(None)?;
-    let row = path.iter().find(|row| *row.id == *id);
+    let row = path.iter().find(|row| row.id == *id);
     let row = row.with_context(|| format!("there is no entry `{id}` on the active branch"))?;
     session
         .read(std::slice::from_ref(row))?
