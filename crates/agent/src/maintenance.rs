@@ -152,6 +152,16 @@ pub trait Maintenance: Send + Sync {
         cancel: &CancellationToken,
     ) -> Verdict;
 
+    /// Whether a pass that the user asks for could be begun at all. Asked before a turn is stopped for it; looks at the request and
+    /// at options, not at the session.
+    ///
+    /// # Errors
+    /// Why not.
+    fn check(&self, request: &ManualRequest) -> Result<(), MaintenanceError> {
+        let _ = request;
+        Ok(())
+    }
+
     /// A pass that the user asked for.
     ///
     /// # Errors

@@ -130,6 +130,8 @@ pub struct MethodRow {
     pub needs: &'static str,
     /// Whether the numbers are exact, or bounds.
     pub exact: bool,
+    /// Pictures that it would put into the context.
+    pub frames: usize,
 }
 
 /// Looks at a session. `methods` is filled by whoever can plan them.

@@ -104,7 +104,7 @@ pub(crate) enum Ended {
 pub(crate) struct Automatic<'a> {
     pub(crate) maintainer: &'a Maintainer,
     pub(crate) session: &'a SessionHandle,
-    cancel: &'a CancellationToken,
+    pub(crate) cancel: &'a CancellationToken,
     options: &'a Options,
     window: u64,
     pub(crate) trigger: Trigger,
@@ -116,10 +116,7 @@ impl Automatic<'_> {
     async fn run(&self, methods: Vec<Arc<dyn CompactionMethod>>, tokens_before: u64) -> Ended {
         let Some(first) = methods.first() else { return Ended::Nothing };
         let Some(start) = self.maintainer.start(self.session) else {
-            if let Some(rescued) = self.rescue(&methods).await {
-                return rescued;
-            }
-            return self.nothing_to_cut(&first.id(), tokens_before).await;
+            return self.without_cut(&first.id(), &methods, tokens_before).await;
         };
         let job = self.maintainer.job(&start, self.trigger, None).await;
         let started_at = self.maintainer.wiring.clock.now_millis();
@@ -135,14 +132,12 @@ impl Automatic<'_> {
         for (position, method) in usable.iter().enumerate() {
             let next = usable.get(position + 1).map(|method| method.id());
             match self.attempt(&**method, &job, &pass).await {
+                Ok(landed) if self.has_headroom(&landed) => {
+                    return self.landed(&method.id(), landed).await;
+                }
                 Ok(landed) => {
-                    let ended = self.landed(&method.id(), landed).await;
-                    return match ended {
-                        Ended::Landed { has_headroom: false } => {
-                            self.rescue(&usable).await.unwrap_or(ended)
-                        }
-                        ended => ended,
-                    };
+                    let landed = self.rescue(&usable).await.unwrap_or(landed);
+                    return self.landed(&method.id(), landed).await;
                 }
                 Err(Failure::Cancelled) => {
                     self.end(&method.id(), None, true, None, false).await;
@@ -209,8 +204,8 @@ impl Automatic<'_> {
             .map_err(|error| Failure::Uncommitted(error_chain(&error)))
     }
 
-    pub(crate) async fn landed(&self, method: &MethodId, landed: Landed) -> Ended {
-        let has_headroom = landed.tokens_after <= self.recovery_band();
+    async fn landed(&self, method: &MethodId, landed: Landed) -> Ended {
+        let has_headroom = self.has_headroom(&landed);
         self.end(method, Some(landed.result), false, None, false).await;
         if !has_headroom {
             self.no_progress(landed.tokens_after).await;
@@ -218,7 +213,7 @@ impl Automatic<'_> {
         Ended::Landed { has_headroom }
     }
 
-    pub(crate) async fn failed(&self, method: &MethodId, cause: &str, next: Option<&MethodId>) {
+    async fn failed(&self, method: &MethodId, cause: &str, next: Option<&MethodId>) {
         let prefix = error_prefix(self.trigger);
         let message = match next {
             Some(next) => format!("{prefix}{cause}; trying `{next}` next"),
@@ -227,8 +222,21 @@ impl Automatic<'_> {
         self.end(method, None, false, Some(message), next.is_some()).await;
     }
 
-    async fn nothing_to_cut(&self, method: &MethodId, tokens: u64) -> Ended {
+    /// Nothing can be cut; perhaps what an earlier compaction left can be made smaller.
+    async fn without_cut(
+        &self,
+        method: &MethodId,
+        methods: &[Arc<dyn CompactionMethod>],
+        tokens: u64,
+    ) -> Ended {
         self.emit_start(method).await;
+        if let Some(landed) = self.rescue(methods).await {
+            return self.landed(method, landed).await;
+        }
+        if self.cancel.is_cancelled() {
+            self.end(method, None, true, None, false).await;
+            return Ended::Nothing;
+        }
         self.session
             .emit(SessionEvent::AutoCompactionEnd {
                 action: order::action(method),
@@ -253,7 +261,7 @@ impl Automatic<'_> {
         notices::warn(self.session, "no_progress", message).await;
     }
 
-    pub(crate) async fn emit_start(&self, method: &MethodId) {
+    async fn emit_start(&self, method: &MethodId) {
         let action = order::action(method);
         self.session.emit(SessionEvent::AutoCompactionStart { reason: self.trigger, action }).await;
     }
@@ -276,6 +284,10 @@ impl Automatic<'_> {
             fallback,
         };
         self.session.emit(event).await;
+    }
+
+    fn has_headroom(&self, landed: &Landed) -> bool {
+        landed.tokens_after <= self.recovery_band()
     }
 
     pub(crate) fn recovery_band(&self) -> u64 {

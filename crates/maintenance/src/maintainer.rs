@@ -19,6 +19,8 @@ use longhand_session::{AssistantMessage, Message};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::order;
+
 /// What a [`Maintainer`] works with.
 pub struct Wiring {
     /// The methods that exist, each with a name of its own. Settings order them by name.
@@ -152,6 +154,10 @@ impl Maintenance for Maintainer {
         cancel: &CancellationToken,
     ) -> Verdict {
         self.check_after_run(session, last, cancel).await
+    }
+
+    fn check(&self, request: &ManualRequest) -> Result<(), MaintenanceError> {
+        order::manual(&self.wiring.methods, &self.options(), request).map(drop)
     }
 
     async fn compact(

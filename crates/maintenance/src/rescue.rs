@@ -1,25 +1,31 @@
-//! When nothing is left to cut: what an earlier compaction left behind is made smaller.
+//! When a context cannot be made shorter by cutting: what an earlier compaction left behind is made smaller.
+//!
+//! Says nothing of its own start and end: it is a part of the pass that came to a dead end.
 
 use std::sync::Arc;
 
 use longhand_agent::compaction::{CompactionMethod, CompactionResult, Outcome, Preparation};
 use longhand_session::{Message, MethodId};
 
-use crate::automatic::{Automatic, Ended};
+use crate::automatic::Automatic;
 use crate::drafting::{Landed, Pass};
 use crate::maintainer::Start;
 use crate::notices;
 
 impl Automatic<'_> {
     /// Lets the methods make smaller what the newest compaction left. `None` where none of them can.
-    pub(crate) async fn rescue(&self, methods: &[Arc<dyn CompactionMethod>]) -> Option<Ended> {
+    pub(crate) async fn rescue(&self, methods: &[Arc<dyn CompactionMethod>]) -> Option<Landed> {
         let pass = self.rescue_pass()?;
         let mut job = self.maintainer.job(&pass.start, self.trigger, None).await;
         job.preparation = None;
         for method in methods.iter().filter(|method| method.usable(&job).is_ok()) {
-            match method.shrink(&job, self.recovery_band()).await {
+            let shrunk = tokio::select! {
+                () = self.cancel.cancelled() => return None,
+                shrunk = method.shrink(&job, self.recovery_band()) => shrunk,
+            };
+            match shrunk {
                 Ok(Some(result)) => {
-                    return Some(self.commit_rescue(&pass, &method.id(), result).await);
+                    return self.commit_rescue(&pass, &method.id(), result).await;
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -57,28 +63,22 @@ impl Automatic<'_> {
         pass: &Pass,
         method: &MethodId,
         result: CompactionResult,
-    ) -> Ended {
-        self.emit_start(method).await;
+    ) -> Option<Landed> {
         let now = self.maintainer.wiring.clock.now_millis();
-        let outcome = Outcome::Entry(result);
         let band = Some(self.recovery_band());
-        match pass.commit(self.session, method, outcome, now, band).await {
+        match pass.commit(self.session, method, Outcome::Entry(result), now, band).await {
             Ok(landed) => {
-                self.tell_rescued(&landed).await;
-                self.landed(method, landed).await
+                let message = format!(
+                    "the archive of earlier history was made smaller: the context holds {} tokens now",
+                    landed.tokens_after
+                );
+                notices::inform(self.session, "rescued", message).await;
+                Some(landed)
             }
             Err(error) => {
-                self.failed(method, &crate::automatic::error_chain(&error), None).await;
-                Ended::Nothing
+                tracing::warn!(%error, %method, "a smaller archive was not written");
+                None
             }
         }
-    }
-
-    async fn tell_rescued(&self, landed: &Landed) {
-        let message = format!(
-            "the archive of earlier history was made smaller: the context holds {} tokens now",
-            landed.tokens_after
-        );
-        notices::inform(self.session, "rescued", message).await;
     }
 }

@@ -40,8 +40,12 @@ struct Interrupted {
 
 impl Owner {
     pub(super) fn compact(&mut self, request: ManualRequest, reply: PassReply) {
+        let checked = self.surroundings.maintenance.check(&request);
         let cancel = CancellationToken::new();
         let requested = Requested { request, reply, cancel, interrupts_turn: false };
+        if let Err(error) = checked {
+            return refuse(requested, error);
+        }
         match &mut self.state.activity {
             _ if self.state.is_closing => refuse(requested, MaintenanceError::Closed),
             Activity::Pass(_) => refuse(requested, MaintenanceError::Busy),

@@ -261,6 +261,7 @@ async fn row(method: &dyn CompactionMethod, job: Option<&Job>, now_tokens: u64) 
             Needs::Vision => "vision",
         },
         exact: plan.as_ref().is_ok_and(|plan| plan.is_exact),
+        frames: plan.as_ref().map_or(0, |plan| plan.frames),
         reason: plan.err(),
     }
 }

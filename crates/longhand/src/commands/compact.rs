@@ -102,9 +102,14 @@ async fn dry_run(agent: &CodingAgent, arguments: &Compact) -> Result<Exit> {
 
 fn line(row: &MethodRow) -> String {
     let bound = if row.exact { "" } else { "at most " };
+    let frames = match row.frames {
+        0 => String::new(),
+        1 => ", 1 frame".to_owned(),
+        frames => format!(", {frames} frames"),
+    };
     match (&row.reason, row.tokens_after) {
         (None, Some(tokens)) => {
-            format!("{}: {bound}{} tokens after\n", row.method, grouped(tokens))
+            format!("{}: {bound}{} tokens after{frames}\n", row.method, grouped(tokens))
         }
         (Some(reason), Some(tokens)) => {
             format!("{}: {bound}{} tokens after; now: {reason}\n", row.method, grouped(tokens))

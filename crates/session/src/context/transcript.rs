@@ -12,7 +12,7 @@ use super::{RebuildOptions, View};
 use crate::archive::{self, Archive, FrameBudget};
 use crate::entry::{CompactionEntry, Entry, EntryKind};
 use crate::message::{CompactionSummaryMessage, Message};
-use crate::store::{EntryTag, StoreError};
+use crate::store::{EntryTag, IndexRow, StoreError};
 
 /// Stand in the place of summaries that a newer one includes. Stored and compared by other programs.
 const SUPERSEDED: &str = "[Superseded compaction summary elided after a newer compaction]";
@@ -111,14 +111,21 @@ fn summary(
     Some(emission::summary_message(message))
 }
 
-/// Whether the next entry is the same archive without its frames, made because the frames did not go through.
+/// Whether the same archive follows with fewer frames, made because these did not have room. What a pass writes about itself may
+/// lie between the two.
 fn is_replaced(source: &Source<'_>, at: usize, compaction: &CompactionEntry) -> bool {
     let is_archive =
         |compaction: &CompactionEntry| compaction.method.as_deref() == Some(SNAPCOMPACT);
-    source.compaction(at + 1).is_some_and(|(next, replacement)| {
+    let later = &source.path[at + 1..];
+    let Some(between) = later.iter().position(|row| row.tag != EntryTag::Bookkeeping) else {
+        return false;
+    };
+    let follows = |pair: &[IndexRow]| pair[1].parent_id.as_ref() == Some(&pair[0].id);
+    let next = at + 1 + between;
+    source.compaction(next).is_some_and(|(_, replacement)| {
         is_archive(compaction)
             && is_archive(replacement)
-            && next.parent_id.as_ref() == Some(&source.path[at].id)
+            && source.path[at..=next].windows(2).all(follows)
             && replacement.first_kept_entry_id == compaction.first_kept_entry_id
             && replacement.tokens_before == compaction.tokens_before
     })

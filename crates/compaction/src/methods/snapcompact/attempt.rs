@@ -12,9 +12,8 @@ use longhand_session::{Fragment, Message, llm, pairing};
 use longhand_snapcompact::budget::{self, ImageBudget, Room};
 use longhand_snapcompact::compact::{self, Compacted, Input, Layout};
 use longhand_snapcompact::model_class::ModelClass;
-use longhand_snapcompact::resolve::resolve;
 use longhand_snapcompact::serialize::Reasoning;
-use longhand_snapcompact::{Family, Renderer, plan};
+use longhand_snapcompact::{Family, Renderer, Shape, plan};
 
 use super::failed;
 use crate::options::Options;
@@ -23,9 +22,6 @@ use crate::threshold;
 
 /// Most of the new text that may have no glyph, as a part.
 const UNSAFE_SHARE: f64 = 0.05;
-
-/// How often an archive is drawn again with fewer frames because a request could not carry it.
-const DRAWS: usize = 3;
 
 /// What one archive is made from and judged by.
 pub(super) struct Attempt {
@@ -48,9 +44,12 @@ pub(super) struct Made {
 impl Attempt {
     /// Makes an archive of what is cut. Costs the layout of all history and the drawing of the pages that are new.
     pub(super) fn make(&self) -> Result<Made, MethodError> {
-        let most = self.frame_budget()?;
-        let compacted = self.drawn(most)?;
-        let made = self.made(compacted);
+        let messages = self.messages();
+        let input = self.input(&messages);
+        let layout = self.laid_out(&input, budget::MAX_FRAMES)?;
+        check_legible(&layout)?;
+        let most = self.frame_budget(&layout.shape)?;
+        let made = self.made(self.drawn(&input, layout, most)?);
         self.check_reduction(&made)?;
         Ok(made)
     }
@@ -59,21 +58,27 @@ impl Attempt {
     pub(super) fn shrink(&self, room_tokens: u64) -> Result<Option<Made>, MethodError> {
         let before = self.preparation.previous_preserve_data.as_ref().and_then(Archive::read);
         let before = before.map_or(0, |archive| archive.frames.len());
-        let shape = self.shape();
-        let taken = self.kept_tokens().saturating_add(budget::edge_tokens(&shape));
+        let messages = self.messages();
+        let input = self.input(&messages);
+        let layout = self.laid_out(&input, budget::MAX_FRAMES)?;
+        let shape = &layout.shape;
+        let taken = self.kept_tokens().saturating_add(budget::edge_tokens(shape));
         let fitting = room_tokens.saturating_sub(taken) / shape.frame_token_estimate.max(1);
         let fitting = usize::try_from(fitting).unwrap_or(usize::MAX);
-        let most = fitting.min(budget::frame_budget(&shape, &Room { window: None, ..self.room() }));
+        let most = fitting.min(budget::frame_budget(shape, &Room { window: None, ..self.room() }));
         if most == 0 || most >= before {
             return Ok(None);
         }
-        let made = self.made(self.drawn(most)?);
+        let made = self.made(self.drawn(&input, layout, most)?);
         Ok((made.frames < before).then_some(made))
     }
 
-    fn shape(&self) -> longhand_snapcompact::Shape {
-        let model = &self.job.model;
-        resolve(model.api.as_str(), &model.id, self.options.snapcompact.shape)
+    /// What is cut, in the roles that providers take.
+    fn messages(&self) -> Vec<Arc<Message>> {
+        let preparation = &self.preparation;
+        let cut = preparation.messages_to_summarize.iter().chain(&preparation.turn_prefix_messages);
+        let cut: Vec<Arc<Message>> = cut.cloned().collect();
+        pairing::repair(llm::convert(&cut, &self.prompts))
     }
 
     fn provider(&self) -> ImageBudget {
@@ -99,9 +104,13 @@ impl Attempt {
         }
     }
 
-    fn frame_budget(&self) -> Result<usize, MethodError> {
+    fn frame_budget(&self, shape: &Shape) -> Result<usize, MethodError> {
         let room = self.room();
-        match budget::frame_budget(&self.shape(), &room) {
+        if room.provider.images == 0 {
+            let provider = &self.job.model.provider;
+            return Err(MethodError::Blocked(format!("requests to `{provider}` carry no images")));
+        }
+        match budget::frame_budget(shape, &room) {
             0 => Err(MethodError::Blocked(format!(
                 "what is kept takes {} tokens and leaves no room for an archive in a window of {}",
                 grouped(room.kept),
@@ -111,32 +120,38 @@ impl Attempt {
         }
     }
 
-    /// Draws an archive of at most `most` frames, and of fewer where a request could not carry them.
-    fn drawn(&self, most: usize) -> Result<Compacted, MethodError> {
-        let preparation = &self.preparation;
-        let cut = preparation.messages_to_summarize.iter().chain(&preparation.turn_prefix_messages);
-        let cut: Vec<Arc<Message>> = cut.cloned().collect();
-        let messages = pairing::repair(llm::convert(&cut, &self.prompts));
-        let input = self.input(&messages);
-        let mut most = most;
-        let mut bytes = 0;
-        for _ in 0..DRAWS {
-            let layout = self.laid_out(&input, most)?;
-            let compacted = compact::draw(&layout, &input, &self.renderer, &self.prompts)
+    /// Draws an archive of at most `most` frames, and of fewer where a request could not carry them. Each further try has fewer.
+    fn drawn(
+        &self,
+        input: &Input<'_>,
+        mut layout: Layout,
+        mut most: usize,
+    ) -> Result<Compacted, MethodError> {
+        let limit = self.provider().bytes;
+        loop {
+            if layout.plan.pages.len() > most {
+                layout = self.laid_out(input, most)?;
+            }
+            if self.is_cheaper_as_text(&layout) {
+                layout = layout.without_frames();
+            }
+            let compacted = compact::draw(&layout, input, &self.renderer, &self.prompts)
                 .map_err(|error| failed(&error))?;
-            bytes = self.payload(&compacted.archive);
-            let limit = self.provider().bytes;
+            let bytes = self.payload(&compacted.archive);
             if bytes <= limit {
                 return Ok(compacted);
             }
-            let frames = compacted.archive.frames.len() as u64;
-            most = usize::try_from(frames * limit / bytes).unwrap_or(0).clamp(1, most);
+            let frames = compacted.archive.frames.len();
+            let fitting = usize::try_from(frames as u64 * limit / bytes).unwrap_or(frames);
+            most = fitting.max(1);
+            if most >= frames {
+                return Err(MethodError::Blocked(format!(
+                    "the frames would add {} base64 bytes to every request, more than the {} that it may carry",
+                    grouped(bytes),
+                    grouped(limit),
+                )));
+            }
         }
-        Err(MethodError::Blocked(format!(
-            "the frames would add {} base64 bytes to every request, more than the {} that it may carry",
-            grouped(bytes),
-            grouped(self.provider().bytes),
-        )))
     }
 
     fn input<'a>(&'a self, messages: &'a [Arc<Message>]) -> Input<'a> {
@@ -158,18 +173,12 @@ impl Attempt {
         if ModelClass::of(&self.job.model.id).is_anthropic {
             options.serialize.reasoning = Reasoning::Excluded;
         }
-        let layout = compact::lay_out(input, &options, self.renderer.fonts())
-            .map_err(|error| failed(&error))?;
-        if layout.unsafe_share > UNSAFE_SHARE {
-            return Err(MethodError::Blocked(format!(
-                "{:.1} % of the history are characters that no font has; `snapcompact.fallbackFont` names a font of your own",
-                layout.unsafe_share * 100.0,
-            )));
-        }
-        Ok(if self.is_cheaper_as_text(&layout) { layout.without_frames() } else { layout })
+        compact::lay_out(input, &options, self.renderer.fonts()).map_err(|error| failed(&error))
     }
 
-    /// Whether the pages of a layout cost fewer tokens as text than as frames. Frames would then cost legibility and gain nothing.
+    /// Whether the pages of a layout cost no more tokens as text than as frames. Frames would then cost legibility and gain nothing.
+    /// Decided for all pages together: text between frames would break the run that a reader goes through, and change place with
+    /// every page that comes to it.
     fn is_cheaper_as_text(&self, layout: &Layout) -> bool {
         let family = Family::of_api(self.job.model.api.as_str());
         let as_text = |page: &plan::PlannedPage| {
@@ -255,4 +264,15 @@ impl Attempt {
         let live: Vec<Arc<Message>> = self.job.branch.live.iter().cloned().collect();
         parts.max(self.job.non_message_tokens + count(&live))
     }
+}
+
+/// History that would mostly become question marks is worth no picture.
+fn check_legible(layout: &Layout) -> Result<(), MethodError> {
+    if layout.unsafe_share <= UNSAFE_SHARE {
+        return Ok(());
+    }
+    Err(MethodError::Blocked(format!(
+        "{:.1} % of the history are characters that no font has; `snapcompact.fallbackFont` names a font of your own",
+        layout.unsafe_share * 100.0,
+    )))
 }

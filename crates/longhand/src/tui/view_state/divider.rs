@@ -121,6 +121,15 @@ impl Divider {
         Self { kind: DividerKind::Reduced, at_millis, record: Some(record) }
     }
 
+    /// Whether this is the archive of `earlier` with fewer frames, made because that one did not have room.
+    pub(crate) fn replaces(&self, earlier: &Self) -> bool {
+        let (Some(new), Some(old)) = (self.compaction(), earlier.compaction()) else {
+            return false;
+        };
+        let is_archive = |made: &Compaction| made.method.as_deref() == Some("snapcompact");
+        is_archive(new) && is_archive(old) && new.before_tokens == old.before_tokens
+    }
+
     /// The compaction, if it is one.
     pub(crate) fn compaction(&self) -> Option<&Compaction> {
         if let DividerKind::Compaction(compaction) = &self.kind { Some(compaction) } else { None }

@@ -321,7 +321,15 @@ impl ViewState {
         let at_millis = entry.timestamp.millis().unwrap_or(0);
         match &entry.kind {
             EntryKind::Compaction(compaction) => {
-                self.push_divider(&entry.id, Divider::of_entry(compaction, at_millis));
+                let divider = Divider::of_entry(compaction, at_millis);
+                match self.items.last_mut() {
+                    Some(Item { revision, body: Body::Divider(last) }) if divider.replaces(last) => {
+                        *revision += 1;
+                        **last = divider;
+                        self.dividers.insert(entry.id.clone(), self.items.len() - 1);
+                    }
+                    _ => self.push_divider(&entry.id, divider),
+                }
             }
             EntryKind::BranchSummary(branch) if !branch.summary.is_empty() => {
                 self.push_divider(&entry.id, Divider::of_branch(branch, at_millis));
