@@ -323,7 +323,9 @@ impl ViewState {
             EntryKind::Compaction(compaction) => {
                 let divider = Divider::of_entry(compaction, at_millis);
                 match self.items.last_mut() {
-                    Some(Item { revision, body: Body::Divider(last) }) if divider.replaces(last) => {
+                    Some(Item { revision, body: Body::Divider(last) })
+                        if divider.replaces(last) =>
+                    {
                         *revision += 1;
                         **last = divider;
                         self.dividers.insert(entry.id.clone(), self.items.len() - 1);
