@@ -241,6 +241,35 @@ fn a_compaction_works_on_the_path_from_what_the_last_one_kept() {
 }
 
 #[test]
+fn an_archive_and_the_smaller_one_that_replaced_it_are_one_divider() {
+    let archive = |tokens_before: u64| {
+        json!({"type": "compaction", "summary": "s", "firstKeptEntryId": "u1", "method": "snapcompact",
+            "tokensBefore": tokens_before})
+    };
+    let record = json!({"type": "custom", "customType": "maintenance_record"});
+    let dividers = |kinds: &[(&str, Value)]| {
+        let entries = chain(kinds);
+        let reader = Recording::new(&entries);
+        let options = RebuildOptions { view: View::Transcript, ..RebuildOptions::default() };
+        let context = context::build(&reader.path(), &reader, &options).unwrap();
+        let is_divider =
+            |message: &&Arc<Message>| matches!(***message, Message::CompactionSummary(_));
+        context.messages.iter().filter(is_divider).count()
+    };
+    let first = [("u1", user("a")), ("c1", archive(9))];
+    for (later, expected) in [
+        (vec![("c2", archive(9))], 1),
+        (vec![("r1", record.clone()), ("c2", archive(9)), ("r2", record.clone())], 1),
+        (vec![("r1", record.clone()), ("c2", archive(8))], 2),
+        (vec![("u2", user("b")), ("c2", archive(9))], 2),
+        (vec![("r1", record)], 1),
+    ] {
+        let kinds: Vec<_> = first.iter().cloned().chain(later).collect();
+        assert_eq!(dividers(&kinds), expected, "{kinds:?}");
+    }
+}
+
+#[test]
 fn stored_messages_keep_their_identity() {
     let entries = compacted();
     let context = context::build_from_entries(&entries, &Leaf::Last, &RebuildOptions::default());
