@@ -88,6 +88,14 @@ prompts! {
     SnapcompactGuideDropped = "snapcompact-guide-dropped",
     /// Before words that must be spelled exactly. Value: `tokens`.
     SnapcompactGuideExact = "snapcompact-guide-exact",
+    /// In a tool result whose text is printed in images.
+    SnapcompactInlineResult = "snapcompact-inline-result",
+    /// In the place of a system prompt that is printed in images.
+    SnapcompactInlineSystem = "snapcompact-inline-system",
+    /// In the place of standing instructions that are printed in images.
+    SnapcompactInlineRules = "snapcompact-inline-rules",
+    /// Before the images of a system prompt.
+    SnapcompactInlineHeading = "snapcompact-inline-heading",
     /// Asks the model to resume after its context was condensed.
     AutoContinue = "auto-continue",
     /// What the agent is and how it works. Value: `tools`, a list of names with a few words each.

@@ -50,4 +50,4 @@ pub use request::{Request, StreamEvent, ToolSpec};
 pub use start::{AgentSession, Asking, SessionConfig, StartError};
 pub use subscription::Subscription;
 pub use tool::{Tool, ToolOutput};
-pub use transform::RequestTransform;
+pub use transform::{Recipient, RequestTransform};

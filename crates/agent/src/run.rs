@@ -31,7 +31,7 @@ use crate::request::{Request, RequestOptions};
 use crate::start::Asking;
 use crate::tool::{Gate, Tool};
 use crate::tool_calls::ToolCalls;
-use crate::transform::RequestTransform;
+use crate::transform::{Recipient, RequestTransform};
 
 /// How often in a row a reply may be cut off within its calls. A model that does it again will do it for ever.
 const MAX_CUT_OFF_ROUNDS: u32 = 3;
@@ -155,7 +155,9 @@ impl Run {
         let (system, tools) = (live.system.to_vec(), live.tools.clone());
         let request = Request { system, messages, tools, options };
         let transforms = self.surroundings.transforms.iter();
-        Some(transforms.fold(request, |request, transform| transform.apply(request)))
+        let counter = live.counter();
+        let recipient = Recipient { model: live.client.model(), counter: &*counter };
+        Some(transforms.fold(request, |request, transform| transform.apply(request, &recipient)))
     }
 
     /// Stores an answer. One that failed before it said anything is only heard of. `None` when the session has ended.

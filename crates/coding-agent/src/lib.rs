@@ -20,6 +20,7 @@ pub mod inspect;
 mod opened_store;
 pub mod places;
 mod prompt_files;
+mod savings;
 pub mod session_file;
 pub mod sessions;
 pub mod settings;

@@ -18,8 +18,10 @@
 
 pub mod cut_point;
 pub mod dialect;
+pub mod inline_imaging;
 pub mod methods;
 pub mod options;
+pub mod outgoing_images;
 pub mod prepare;
 pub mod projection;
 pub mod serialize;

@@ -52,6 +52,22 @@ pub struct SnapcompactOptions {
     pub shape: ShapeChoice,
     /// How many pictures providers take.
     pub image_budgets: ImageBudgets,
+    /// What of the system prompt is sent as pictures.
+    pub system_prompt: SystemImaging,
+    /// Whether large old tool results are sent as pictures.
+    pub tool_results: bool,
+}
+
+/// What of the system prompt is sent as pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SystemImaging {
+    /// Nothing.
+    #[default]
+    None,
+    /// The standing instructions of the user and the project.
+    AgentsMd,
+    /// All of it.
+    All,
 }
 
 /// How failed requests are repeated when the failure may pass.

@@ -7,7 +7,7 @@ mod blocks;
 
 use serde_json::Value;
 
-pub use blocks::{FrameBudget, FrameSource, history_blocks, model_budget};
+pub use blocks::{FrameBudget, FrameSource, history_blocks, model_budget, over_budget_note};
 
 use crate::data_url::{self, Origin};
 use crate::json::{Json, open_object};

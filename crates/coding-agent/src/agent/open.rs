@@ -172,6 +172,7 @@ impl CodingAgent {
         config.gate = Arc::new(self.policy());
         config.asking = request.asking;
         config.maintenance = Arc::new(self.maintainer());
+        config.transforms = self.transforms(place.as_ref());
         config.thinking = choice::thinking(request.thinking, &stored);
         let cache_key = found.header.provider_prompt_cache_key.as_deref();
         config.options.cache_key = cache_key.map(Into::into);

@@ -4,10 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use longhand_agent::RequestTransform;
 use longhand_agent::{ModelClient, Tool, ToolSpec};
 use longhand_compaction::Preparer;
+use longhand_compaction::inline_imaging::{InlineImaging, SavingsJournal};
+use longhand_compaction::outgoing_images::{ImageClamp, UndecodableImages};
 use longhand_maintenance::{Maintainer, Wiring};
 use longhand_session::artifact_store::{FolderArtifacts, MemoryArtifacts};
+use longhand_session::place::SessionPlace;
 use longhand_session::{ByteEstimate, SessionStore};
 use tokio::sync::watch;
 
@@ -18,6 +22,7 @@ use crate::approval::{Mode, Policy, ToolPolicy};
 use crate::context_files::ContextFiles;
 use crate::opened_store::OpenedStore;
 use crate::places;
+use crate::savings::{self, FileJournal};
 use crate::system_prompt::{Ingredients, SystemPrompt, Workstation};
 use crate::tools::{ToolContext, Vision, Workspace};
 
@@ -101,6 +106,26 @@ impl CodingAgent {
             (name.clone(), policy.parse().unwrap_or(ToolPolicy::Prompt))
         };
         Policy::new(mode, settings.approval.iter().map(tool).collect())
+    }
+
+    /// Rewrites of requests, in the order in which they run: what may be sent as pictures, then what a provider takes of pictures.
+    pub(super) fn transforms(
+        &self,
+        place: Option<&SessionPlace>,
+    ) -> Vec<Arc<dyn RequestTransform>> {
+        let journal = place.and_then(SessionPlace::file).map(|file| {
+            Arc::new(FileJournal {
+                journal: self.places.data.join(savings::FILE_NAME),
+                session: file.display().to_string(),
+                clock: self.setup.clock.clone(),
+            }) as Arc<dyn SavingsJournal>
+        });
+        let (options, prompts) = (self.compaction(), self.prompts.clone());
+        vec![
+            Arc::new(InlineImaging::new(options.clone(), prompts, self.renderer.clone(), journal)),
+            Arc::new(ImageClamp::new(options)),
+            Arc::new(UndecodableImages::default()),
+        ]
     }
 
     pub(super) fn maintainer(&self) -> Maintainer {

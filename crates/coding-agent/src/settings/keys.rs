@@ -116,6 +116,18 @@ pub const KEYS: &[Key] = &[
         Some(r#""auto""#),
         "How history is printed: font, cells and ink; `auto` takes what the model reads best, `wide16-bw` is another name of `silver16-bw`",
     ),
+    key(
+        "snapcompact.systemPrompt",
+        Kind::Choice(&["none", "agents-md", "all"]),
+        Some(r#""none""#),
+        "What of the system prompt is sent as pictures to models that see: nothing, the standing instructions, or all",
+    ),
+    key(
+        "snapcompact.toolResults",
+        Kind::Flag,
+        Some("false"),
+        "Send large old tool results as pictures to models that see",
+    ),
     user_key(
         "snapcompact.fallbackFont",
         Kind::Text,

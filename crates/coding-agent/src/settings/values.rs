@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use longhand_compaction::options::SystemImaging;
 use longhand_session::model::InputKind;
 use longhand_snapcompact::budget::ImageBudgets;
 use serde::Deserialize;
@@ -70,6 +71,10 @@ pub struct CompactionSettings {
 pub struct SnapcompactSettings {
     /// Name of the shape, or `auto`.
     pub shape: String,
+    /// `none`, `agents-md` or `all`.
+    pub system_prompt: String,
+    /// Whether large old tool results are sent as pictures.
+    pub tool_results: bool,
     /// A font of the user's own.
     pub fallback_font: Option<PathBuf>,
 }
@@ -242,6 +247,12 @@ impl Settings {
         // Names that no shape has do not get here: the table of keys holds them back.
         options.snapcompact.shape = self.snapcompact.shape.parse().unwrap_or_default();
         options.snapcompact.image_budgets = self.image_budgets();
+        options.snapcompact.tool_results = self.snapcompact.tool_results;
+        options.snapcompact.system_prompt = match self.snapcompact.system_prompt.as_str() {
+            "agents-md" => SystemImaging::AgentsMd,
+            "all" => SystemImaging::All,
+            _ => SystemImaging::None,
+        };
         options.retry.enabled = self.retry.enabled;
         options.retry.max_retries = u32::try_from(self.retry.max_retries).unwrap_or(u32::MAX);
         options.retry.base_delay = Duration::from_millis(self.retry.base_delay_ms);

@@ -164,7 +164,8 @@ fn unavailable_note(frames: u64) -> Block {
     ))
 }
 
-fn over_budget_note(frames: u64, bytes: u64) -> Block {
+/// What stands in the place of frames that a request cannot carry. `bytes` is their length in base64, 0 where it is not known.
+pub fn over_budget_note(frames: u64, bytes: u64) -> Block {
     let (number, noun) = frames_in_words(frames);
     let size = if bytes > 0 {
         format!(": {} of base64 is more than one request carries", decimal_size(bytes))
