@@ -15,7 +15,7 @@ use longhand_coding_agent::demo::Pace;
 use longhand_coding_agent::{CodingAgent, Environment, OpenRequest, Opened, SessionFile, Setup};
 use longhand_session::jsonl::JsonlStore;
 use longhand_session::place::SessionPlace;
-use longhand_session::{Message, MethodId};
+use longhand_session::{Block, Message, MethodId};
 
 /// A user's home and a project, in a folder of their own.
 struct Desk {
@@ -259,6 +259,57 @@ async fn a_file_is_compacted_into_another_one_and_stays_as_it_was() {
 
     let taken = agent.compact_file(compaction).await.err().unwrap().to_string();
     assert_eq!(taken, format!("cannot write `{}`", desk.path("out.jsonl").display()));
+}
+
+#[tokio::test]
+async fn a_file_is_archived_without_a_key_and_its_frames_are_read_again() {
+    let desk = Desk::new();
+    let opened = desk.agent(&[]).open(with("demo/offline")).await.unwrap();
+    for turn in 0..3 {
+        say(&opened, &format!("remember {turn}: {}", "some words of it ".repeat(2_500))).await;
+    }
+    opened.session.close().await.unwrap();
+    let file = opened.place.unwrap().file().unwrap().to_path_buf();
+    let agent = desk.agent(&["compaction.keepRecentTokens=500", "snapcompact.shape=8x13-bw"]);
+    let session = SessionFile::open(Box::new(JsonlStore::resume(&file))).unwrap();
+    let client = agent.model_of(&session).await.unwrap();
+    let rows = agent.plan_methods(&session, None, client).await.unwrap();
+    let row = rows.iter().find(|row| row.method == "snapcompact").unwrap();
+    assert!(row.exact && row.frames > 1, "{row:?}");
+
+    let out = desk.path("out.jsonl");
+    let request = |focus: Option<&str>| FileCompaction {
+        session: SessionPlace::File(file.clone()),
+        out: Some(out.clone()),
+        request: ManualRequest {
+            method: Some(MethodId::from("snapcompact")),
+            focus: focus.map(str::to_owned),
+        },
+        model: None,
+    };
+    let refused = agent.compact_file(request(Some("words"))).await.err().unwrap().to_string();
+    assert_eq!(refused, "`snapcompact` takes no focus");
+    assert!(!out.exists());
+
+    let compacted = agent.compact_file(request(None)).await.unwrap();
+    assert!(compacted.result.spent.is_empty(), "no model was asked");
+    let archived = std::fs::read_to_string(&out).unwrap();
+    assert!(archived.contains("blob:sha256:"), "frames lie beside the session");
+    let open = OpenRequest {
+        session: SessionChoice::At(SessionPlace::File(out)),
+        ..OpenRequest::default()
+    };
+    let opened = agent.open(open).await.unwrap();
+    let pictures = |message: &Message| match message {
+        Message::CompactionSummary(summary) => {
+            let blocks = summary.blocks.iter().flatten();
+            blocks.filter(|block| matches!(block, Block::Image(_))).count()
+        }
+        _ => 0,
+    };
+    let live = opened.session.snapshot();
+    assert_eq!(live.live.iter().map(|message| pictures(message)).sum::<usize>(), row.frames);
+    opened.session.close().await.unwrap();
 }
 
 #[tokio::test]

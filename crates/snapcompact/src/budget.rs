@@ -47,7 +47,8 @@ impl ImageBudgets {
 /// Pictures that a provider takes in one request. Nothing is known of most: few are safe.
 fn images_of(provider: &str) -> usize {
     match provider {
-        "anthropic" | "amazon-bedrock" | "openrouter" => 90,
+        // The demo sends nothing anywhere; it shows what a large provider takes.
+        "anthropic" | "amazon-bedrock" | "openrouter" | "demo" => 90,
         "openai" | "openai-codex" | "google" | "google-vertex" | "google-gemini-cli" => 200,
         "umans" => 10,
         _ => 5,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use longhand_agent::compaction::{
     CompactionMethod, CompactionResult, Job, Needs, Prepare, Thinking, Trigger,
 };
-use longhand_agent::maintenance::{MaintenanceError, ManualRequest};
+use longhand_agent::maintenance::{Maintenance, MaintenanceError, ManualRequest};
 use longhand_agent::{Branch, ModelClient};
 use longhand_compaction::Preparer;
 use longhand_maintenance::nothing_to_do;
@@ -144,6 +144,7 @@ impl CodingAgent {
         &self,
         compaction: FileCompaction,
     ) -> Result<Compacted, CompactFileError> {
+        self.maintainer().check(&compaction.request)?;
         let Some(out) = compaction.out.clone() else {
             return self.compact_in_place(compaction).await;
         };
