@@ -2,7 +2,9 @@
 
 mod crash;
 mod fonts;
+mod gallery;
 mod gen_session;
+mod marked;
 mod vectors;
 
 use clap::Parser;
@@ -12,6 +14,8 @@ use clap::Parser;
 enum Task {
     /// Pack the fonts of `longhand-fonts` from their sources
     Fonts(fonts::Arguments),
+    /// Draw the pictures and tables of docs/snapcompact.md
+    Gallery(gallery::Arguments),
     /// Copy the golden vectors that tests use into the crates
     Vectors(vectors::Arguments),
     /// Write a session file of a given size
@@ -26,6 +30,7 @@ enum Task {
 fn main() -> anyhow::Result<()> {
     match Task::parse() {
         Task::Fonts(arguments) => fonts::run(&arguments),
+        Task::Gallery(arguments) => gallery::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),
         Task::GenSession(arguments) => gen_session::run(&arguments),
         Task::Crash(arguments) => crash::run(&arguments),

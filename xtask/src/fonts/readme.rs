@@ -4,11 +4,12 @@
 
 use std::iter;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use longhand_fonts::{BitmapFont, BuiltIn};
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::scripts::{SCRIPTS, Script};
+use crate::marked;
 
 /// A font, and how long its packed form is.
 pub(super) struct FontFile {
@@ -34,16 +35,9 @@ pub(super) fn with_tables(readme: &str, fonts: &[FontFile]) -> Result<String> {
         ("confused", confused(fonts)),
         ("equal glyphs", equal_glyphs(fonts)),
     ];
-    tables.iter().try_fold(readme.to_owned(), |text, (name, table)| between(&text, name, table))
-}
-
-fn between(text: &str, name: &str, table: &str) -> Result<String> {
-    let (begin, end) = (format!("<!-- begin: {name} -->\n"), format!("<!-- end: {name} -->"));
-    let parts = text
-        .split_once(&begin)
-        .and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)))
-        .with_context(|| format!("the README of the fonts has no marks for `{name}`"))?;
-    Ok(format!("{}{begin}\n{table}\n{end}{}", parts.0, parts.1))
+    tables
+        .iter()
+        .try_fold(readme.to_owned(), |text, (name, table)| marked::replaced(&text, name, table))
 }
 
 fn title(built_in: BuiltIn) -> &'static str {
