@@ -63,13 +63,12 @@ fn escape(chars: &mut Peekable<Chars<'_>>) {
     }
 }
 
-/// Up to the final character. An escape inside begins anew.
+/// Up to the final character. An escape inside begins anew and is left to the caller: nesting would take stack by the length of
+/// the text.
 fn control_sequence(chars: &mut Peekable<Chars<'_>>) {
-    while let Some(c) = chars.next() {
-        match c {
-            '@'..='~' => return,
-            ESCAPE => return escape(chars),
-            _ => {}
+    while let Some(c) = chars.next_if(|c| *c != ESCAPE) {
+        if matches!(c, '@'..='~') {
+            return;
         }
     }
 }
