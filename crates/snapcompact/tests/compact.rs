@@ -243,6 +243,18 @@ fn secrets_are_neither_printed_nor_listed() {
 }
 
 #[test]
+fn secrets_of_an_earlier_archive_do_not_travel_on() {
+    let secret = format!("sk-{}", "a1B2c3D4".repeat(6));
+    let text = format!("¶user:use {secret}█and the next line");
+    let previous =
+        json!({"snapcompact": {"frames": [], "totalChars": 1, "truncatedChars": 0, "text": text}})
+            .into();
+    let made = archived(&[], Some(&previous), &[], &Options::default());
+    assert!(!made.preserve_data.compact().contains(&secret));
+    assert!(made.archive.text.is_some_and(|text| text.ends_with("█and the next line")));
+}
+
+#[test]
 fn exact_spellings_of_the_imaged_middle_are_listed_as_text() {
     let id = "req_9f8e7d6c5b4a";
     let mut messages = history(60);

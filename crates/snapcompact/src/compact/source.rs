@@ -1,5 +1,7 @@
 //! The whole text of an archive: what was archived before, and what comes to it.
 
+use std::borrow::Cow;
+
 use longhand_session::archive::Archive;
 use longhand_session::data_url::{self, Origin};
 use longhand_session::redaction;
@@ -42,7 +44,7 @@ impl<'a> Source<'a> {
         options: &SerializeOptions,
     ) -> Self {
         let archived = previous.and_then(Archive::laid_out_text).map(|text| {
-            let text = data_url::elide(&text, Origin::Archive).into_owned();
+            let text = data_url::elide(&redact_laid_out(text), Origin::Archive).into_owned();
             match options.reasoning {
                 Reasoning::Included => text,
                 Reasoning::Excluded => reasoning::strip(&text),
@@ -89,5 +91,15 @@ impl<'a> Source<'a> {
             (None, None) => recent,
         };
         Text { text: data_url::elide(&text, Origin::Source).into_owned(), unsafe_share }
+    }
+}
+
+/// Text of an earlier archive without its secrets: it may come from a program that redacts nothing.
+///
+/// Lines are parted as in plain text meanwhile, so that a secret ends where its line ends.
+fn redact_laid_out(text: String) -> String {
+    match redaction::redact(&text.replace(LINE_END, "\n")) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(redacted) => redacted.replace('\n', &LINE_END.to_string()),
     }
 }
