@@ -98,7 +98,7 @@ impl RequestTransform for InlineImaging {
         let results = texts::results(&request.messages);
         let system = texts::system(&request.system, options.system_prompt);
         let candidates: Vec<Candidate> = results.iter().map(|result| pass.result(result)).collect();
-        let of_system = system.as_deref().map(|text| pass.candidate(text));
+        let of_system = system.as_deref().map(|text| pass.candidate(text, 0));
         let terms = Terms {
             tool_results: options.tool_results,
             system_prompt: options.system_prompt != SystemImaging::None,
@@ -119,9 +119,10 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn candidate(&self, text: &str) -> Candidate {
+    /// A text as the plan sees it. It is laid out only from `min_tokens` on.
+    fn candidate(&self, text: &str, min_tokens: u64) -> Candidate {
         let text_tokens = self.recipient.counter.count(Fragment::Text(text));
-        let frames = if text_tokens >= MIN_RESULT_TOKENS { self.frames(text) } else { 0 };
+        let frames = if text_tokens >= min_tokens { self.frames(text) } else { 0 };
         Candidate { id: String::new(), text_tokens, frames, is_error: false }
     }
 
@@ -134,7 +135,7 @@ impl Pass<'_> {
                 is_error: true,
             };
         }
-        Candidate { id: result.id.to_string(), ..self.candidate(&result.text) }
+        Candidate { id: result.id.to_string(), ..self.candidate(&result.text, MIN_RESULT_TOKENS) }
     }
 
     fn frames(&self, text: &str) -> usize {

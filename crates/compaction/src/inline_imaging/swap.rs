@@ -51,9 +51,12 @@ pub(super) fn system(
         SystemImaging::AgentsMd => {
             let stub = prompts.text(Prompt::SnapcompactInlineRules);
             for segment in &mut request.system {
-                if let Some((before, _, after)) = texts::rules(segment) {
-                    *segment = format!("{before}{stub}{after}").into();
+                let mut changed = segment.to_string();
+                // From the last on, so that the places before it still hold.
+                for place in texts::rules(segment).into_iter().rev() {
+                    changed.replace_range(place, stub);
                 }
+                *segment = changed.into();
             }
         }
     }

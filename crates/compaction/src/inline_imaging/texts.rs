@@ -1,5 +1,6 @@
 //! The texts of a request that may become pictures.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use longhand_session::{Block, Content, Message, ToolCallId};
@@ -72,20 +73,37 @@ pub(super) fn system(segments: &[Arc<str>], mode: SystemImaging) -> Option<Strin
         SystemImaging::None => return None,
         SystemImaging::All => segments.join("\n\n"),
         SystemImaging::AgentsMd => {
-            let rules = segments.iter().filter_map(|segment| rules(segment));
-            rules.map(|range| range.1).collect::<Vec<_>>().join("\n\n")
+            let sections = segments
+                .iter()
+                .flat_map(|segment| rules(segment).into_iter().map(|place| &segment[place]));
+            sections.collect::<Vec<_>>().join("\n\n")
         }
     };
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// The standing instructions in a segment: what is before them, they themselves, what is after them.
-pub(super) fn rules(segment: &str) -> Option<(&str, &str, &str)> {
-    const MARKS: [(&str, &str); 2] =
-        [("<repo-rules>\n", "</repo-rules>"), ("## Context\n<instructions>\n", "</instructions>")];
-    MARKS.iter().find_map(|(open, close)| {
-        let start = segment.find(open)?;
-        let end = start + segment[start..].find(close)? + close.len();
-        Some((&segment[..start], &segment[start..end], &segment[end..]))
-    })
+/// Where the sections of standing instructions lie in a segment, in order, none inside another. A section that is not closed is none.
+pub(super) fn rules(segment: &str) -> Vec<Range<usize>> {
+    const MARKS: [(&str, &str); 2] = [
+        ("<repo-rules>\n", "\n</repo-rules>"),
+        ("## Context\n<instructions>\n", "\n</instructions>"),
+    ];
+    let mut places = Vec::new();
+    let mut from = 0;
+    // The nearest section from here on, whichever of the two it is.
+    let next = |from: usize| {
+        let section = |(open, close): &(&str, &str)| {
+            let start = from + segment[from..].find(open)?;
+            let inner = start + open.len();
+            // The mark's own line break may be the one that closes an empty section.
+            let end = inner - 1 + segment[inner - 1..].find(close)? + close.len();
+            Some(start..end)
+        };
+        MARKS.iter().filter_map(section).min_by_key(|place| place.start)
+    };
+    while let Some(place) = next(from) {
+        from = place.end;
+        places.push(place);
+    }
+    places
 }

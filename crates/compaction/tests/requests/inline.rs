@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use longhand_compaction::inline_imaging::{InlineImaging, Saving, SavingsJournal};
 use longhand_compaction::options::SystemImaging;
-use longhand_prompts::Prompts;
+use longhand_prompts::{Prompt, Prompts};
 use longhand_session::Model;
 use longhand_snapcompact::Renderer;
 use serde_json::json;
@@ -86,6 +86,28 @@ fn standing_instructions_alone_can_be_pictures() {
     assert_eq!(once.system[0], request.system[0]);
     assert!(once.system[1].starts_with("before\n") && once.system[1].ends_with("\nafter"));
     assert!(!once.system[1].contains("line of output"));
+}
+
+#[test]
+fn each_section_of_standing_instructions_is_cut_and_an_open_one_stays() {
+    let mut request = request(&[json!({"role": "user", "content": "go"})]);
+    let rules = format!("<repo-rules>\n{}</repo-rules>", long(4_000));
+    let context = format!("## Context\n<instructions>\n{}</instructions>", long(400));
+    let open = "<repo-rules>\nnever closed";
+    request.system = vec![format!("a\n{rules}\nb\n{context}\nc\n{rules}\nd\n{open}").into()];
+    let once = sent(&imaging(SystemImaging::AgentsMd, false, None), &request, &seeing());
+    let stub = Prompts::default();
+    let stub = stub.text(Prompt::SnapcompactInlineRules);
+    assert_eq!(*once.system[0], *format!("a\n{stub}\nb\n{stub}\nc\n{stub}\nd\n{open}"));
+}
+
+#[test]
+fn a_system_prompt_needs_no_more_tokens_than_pay_for_its_frames() {
+    let mut request = request(&[json!({"role": "user", "content": "go"})]);
+    // 1,500 tokens at four bytes each; a frame costs this model 1,120.
+    request.system = vec![long(400).into()];
+    let once = sent(&imaging(SystemImaging::All, false, None), &request, &seeing());
+    assert_eq!(said(&once.messages[0])[1..], ["(image)", "go"]);
 }
 
 #[test]
