@@ -170,6 +170,29 @@ impl Grid {
 }
 
 impl Shape {
+    /// A shape that was written to a file, by anyone.
+    ///
+    /// # Errors
+    /// [`Error::InvalidShape`] names the member that is missing or of another type, or a number that is 0. The errors of
+    /// [`Shape::grid`] where no frame can have this geometry.
+    pub fn from_json(value: &serde_json::Value) -> Result<Self, Error> {
+        let shape =
+            Self::deserialize(value).map_err(|error| Error::InvalidShape(error.to_string()))?;
+        let numbers = [
+            ("cellWidth", shape.cell_width as u64),
+            ("cellHeight", shape.cell_height as u64),
+            ("columns", shape.columns as u64),
+            ("lineRepeat", shape.line_repeat as u64),
+            ("frameSize", shape.frame_size as u64),
+            ("frameTokenEstimate", shape.frame_token_estimate),
+        ];
+        if let Some((name, _)) = numbers.iter().find(|(_, number)| *number == 0) {
+            return Err(Error::InvalidShape(format!("`{name}` is 0")));
+        }
+        shape.grid()?;
+        Ok(shape)
+    }
+
     /// How many cells a full frame has.
     ///
     /// # Errors

@@ -109,9 +109,35 @@ fn a_chosen_shape_is_kept_whatever_the_model() {
             ShapeChoice::Fixed(variant),
         );
         assert_eq!(serde_json::to_value(&shape).expect("JSON"), row["shape"], "{row}");
-        assert_eq!(serde_json::from_value::<Shape>(row["shape"].clone()).expect("a shape"), shape);
+        assert_eq!(Shape::from_json(&row["shape"]).expect("a shape"), shape);
     }
     assert_eq!("wide16-bw".parse::<Variant>().expect("a second name"), Variant::Silver16);
+}
+
+#[test]
+fn a_shape_from_a_file_is_refused_with_the_reason() {
+    let valid = serde_json::to_value(Variant::Fixed8x13Black.shape(Family::Openai)).expect("JSON");
+    for (member, value, reason) in [
+        ("font", json!("comic"), "unknown variant `comic`"),
+        ("font", json!(null), "invalid type"),
+        ("variant", json!("red"), "unknown variant `red`"),
+        ("cellWidth", json!("8"), "invalid type: string"),
+        ("cellWidth", json!(-8), "invalid value"),
+        ("cellHeight", json!(0), "`cellHeight` is 0"),
+        ("columns", json!(3), "3 text columns cannot be drawn"),
+        ("lineRepeat", json!(0), "`lineRepeat` is 0"),
+        ("frameSize", json!(7), "no cell of 8x13 px"),
+        ("frameSize", json!(20_000), "a frame of 20000 px cannot be drawn"),
+        ("frameTokenEstimate", json!(0), "`frameTokenEstimate` is 0"),
+        ("imageDetail", json!("huge"), "unknown variant `huge`"),
+    ] {
+        let mut shape = valid.clone();
+        shape[member] = value;
+        let refused = Shape::from_json(&shape).expect_err(member).to_string();
+        assert!(refused.contains(reason), "{member}: {refused}");
+    }
+    let refused = Shape::from_json(&json!("8x13-bw")).expect_err("a name is no shape");
+    assert!(refused.to_string().contains("is not valid"), "{refused}");
 }
 
 #[test]
