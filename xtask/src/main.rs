@@ -1,6 +1,7 @@
 //! What a maintainer runs: `cargo xtask <task>`.
 
 mod crash;
+mod eval;
 mod fonts;
 mod gallery;
 mod gen_session;
@@ -12,6 +13,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Maintainer's tasks")]
 enum Task {
+    /// Measure what ways of making a context smaller keep, cost and lose
+    Eval(eval::Arguments),
     /// Pack the fonts of `longhand-fonts` from their sources
     Fonts(fonts::Arguments),
     /// Draw the pictures and tables of docs/snapcompact.md
@@ -29,6 +32,7 @@ enum Task {
 
 fn main() -> anyhow::Result<()> {
     match Task::parse() {
+        Task::Eval(arguments) => eval::run(&arguments),
         Task::Fonts(arguments) => fonts::run(&arguments),
         Task::Gallery(arguments) => gallery::run(&arguments),
         Task::Vectors(arguments) => vectors::run(&arguments),
