@@ -16,6 +16,7 @@ pub(crate) async fn run(agent: &CodingAgent, arguments: &Compact) -> Result<Exit
     if arguments.session.as_deref() == Some("-") {
         bail!("standard input cannot be compacted; name a file, and `--out` for the result");
     }
+    agent.notices().iter().for_each(|notice| eprintln!("{notice}"));
     let exit = if arguments.dry_run {
         dry_run(agent, arguments).await?
     } else {

@@ -190,6 +190,27 @@ fn a_divider_over_an_archive_expanded() {
 }
 
 #[test]
+fn an_archive_and_the_smaller_one_that_replaced_it_are_one_divider() {
+    let mut told = Told::new();
+    for (id, tokens_before, tokens_after) in
+        [("c1", 90_000, 80_000), ("c2", 90_000, 60_000), ("c3", 70_000, 50_000)]
+    {
+        told.entry(
+            id,
+            EntryKind::Compaction(Box::new(CompactionEntry {
+                method: Some("snapcompact".into()),
+                tokens_before,
+                tokens_after: Some(tokens_after),
+                ..CompactionEntry::default()
+            })),
+        );
+    }
+    let screen = told.screen(100, 30);
+    let shown = |tokens: &str| screen.contains(tokens);
+    assert_eq!(["80K", "60K", "50K"].map(shown), [false, true, true], "{screen}");
+}
+
+#[test]
 fn dividers_of_every_method() {
     let mut told = Told::new();
     for (i, (method, warning)) in [
