@@ -287,6 +287,20 @@ fn a_list_may_be_written_with_commas_on_the_command_line() {
 }
 
 #[test]
+fn all_or_nothing_may_be_written_as_a_flag() {
+    for (written, kept) in [("true", "all"), ("false", "none"), ("agents-md", "agents-md")] {
+        let loaded = Desk::set(&[&format!("snapcompact.systemPrompt={written}")]);
+        assert_eq!(told(&loaded), [""; 0], "{written}");
+        assert_eq!(loaded.settings.snapcompact.system_prompt, kept, "{written}");
+    }
+    let desk = Desk::new();
+    desk.user("snapcompact.systemPrompt = true\ntheme.mode = true");
+    let loaded = desk.load();
+    assert_eq!(loaded.settings.snapcompact.system_prompt, "all");
+    assert_eq!(loaded.problems.len(), 1, "{:?}", told(&loaded));
+}
+
+#[test]
 fn an_assignment_needs_a_key_and_a_value() {
     let loaded = Desk::set(&["compaction.enabled"]);
     assert_eq!(told(&loaded), ["`compaction.enabled` is not a setting; write `key=value`"]);

@@ -16,7 +16,7 @@ pub enum Kind {
     Number,
     /// Text.
     Text,
-    /// One of these texts.
+    /// One of these texts. Where they include `none` and `all`, `false` and `true` say the same.
     Choice(&'static [&'static str]),
     /// A list of texts.
     Texts,
@@ -57,6 +57,9 @@ impl Kind {
             (Self::Number, Value::Float(number)) => number.is_finite(),
             (Self::Text, Value::String(text)) => !text.is_empty(),
             (Self::Choice(choices), Value::String(text)) => choices.contains(&text.as_str()),
+            (Self::Choice(choices), Value::Boolean(is_on)) => {
+                return amount(choices, *is_on).map(Value::from);
+            }
             (Self::Texts, Value::Array(items)) => items.iter().all(Value::is_str),
             (Self::Headers, Value::Table(table)) => table.iter().all(|(name, value)| {
                 value.is_str() && !KEY_HEADERS.contains(&name.to_ascii_lowercase().as_str())
@@ -74,7 +77,15 @@ impl Kind {
     pub(crate) fn read(self, text: &str) -> Option<Value> {
         let written = toml_value(text);
         let value = match self {
-            Self::Text | Self::Choice(_) => {
+            Self::Choice(choices) => {
+                let is_amount = |value: &Value| {
+                    value.as_bool().is_some_and(|is_on| amount(choices, is_on).is_some())
+                };
+                written
+                    .filter(|value| value.is_str() || is_amount(value))
+                    .unwrap_or_else(|| Value::String(text.into()))
+            }
+            Self::Text => {
                 written.filter(Value::is_str).unwrap_or_else(|| Value::String(text.into()))
             }
             Self::Texts => written.filter(Value::is_array).unwrap_or_else(|| {
@@ -98,6 +109,12 @@ impl Kind {
             _ => value.to_string(),
         }
     }
+}
+
+/// What a flag says where how much can be chosen: all or nothing.
+fn amount(choices: &[&'static str], is_on: bool) -> Option<&'static str> {
+    let has_both = choices.contains(&"none") && choices.contains(&"all");
+    has_both.then_some(if is_on { "all" } else { "none" })
 }
 
 /// A TOML value on its own.
