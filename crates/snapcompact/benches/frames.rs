@@ -21,8 +21,10 @@ fn frame(bencher: Bencher<'_, '_>, at: usize) {
     let (variant, size) = shapes()[at];
     let shape = variant.sized(Family::Anthropic, size);
     let capacity = shape.grid().expect("a shape with a name").capacity();
-    let text = generated::text(capacity, 5);
     let renderer = Renderer::default();
+    // Laid out before: the page of a shape with columns is wrapped lines.
+    let pages = renderer.finished_pages(&generated::text(2 * capacity, 5), &shape, 1);
+    let text = pages.expect("a shape with a name").remove(0);
     let bytes = renderer.render_page(&text, &shape).expect("a frame").png.len();
     eprintln!("{at}: {variant} at {size} px, {bytes} bytes");
     bencher.bench(|| renderer.render_page(&text, &shape));
