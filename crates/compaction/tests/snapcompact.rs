@@ -9,9 +9,10 @@ use longhand_agent::compaction::{
     CompactionMethod, CompactionResult, Job, MethodError, Outcome, Preparation, Progress,
     ProgressStep, Skip, Thinking, Trigger,
 };
+use longhand_agent::live::Frames;
 use longhand_agent::shared_list::SharedList;
 use longhand_compaction::{Options, SnapcompactMethod};
-use longhand_session::archive::{self, Archive, FrameBudget};
+use longhand_session::archive::{self, Archive, FrameBudget, FrameSource};
 use longhand_session::image_bill::Family;
 use longhand_session::message::CompactionSummaryMessage;
 use longhand_session::model::InputKind;
@@ -318,6 +319,39 @@ async fn an_archive_that_grows_keeps_the_frames_that_it_has() {
     let [first, grown] = [&first, &grown].map(archive);
     assert_eq!(grown.frames[..2], first.frames[..2], "only the last page is another");
     assert_eq!(grown.frames.len(), 4);
+}
+
+/// A store in which nothing lies.
+struct Empty;
+
+impl FrameSource for Empty {
+    fn encoded_bytes(&self, _: &str) -> Option<u64> {
+        None
+    }
+
+    fn read(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn frames_that_are_gone_are_drawn_again_from_their_text() {
+    let first = run(options(), &job(model("any"), cut(vec![user(&lines(100_000))]))).await.unwrap();
+    let mut lost = archive(&first);
+    lost.frames.iter_mut().for_each(|frame| frame.data = format!("blob:sha256:{:064x}", 1));
+    let more = Preparation {
+        previous_preserve_data: Some(lost.write(first.preserve_data.as_ref())),
+        ..cut(vec![user(&lines(30_000))])
+    };
+    let mut branch = branch(Vec::new());
+    branch.live = [seen(&first), user(&lines(30_000))].into_iter().collect();
+    let job = Job { branch: Arc::new(branch), ..job(model("any"), more) };
+    let (_, options) = watch::channel(Arc::new(options()));
+    let frames: Frames = Arc::new(Empty);
+    let method = SnapcompactMethod::new(options, Arc::default(), Renderer::default(), Some(frames));
+    let outcome = method.run(&job, &Silent, &CancellationToken::new()).await.unwrap();
+    let Outcome::Entry(grown) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(archive(&grown).frames[..2], archive(&first).frames[..2]);
 }
 
 #[tokio::test]

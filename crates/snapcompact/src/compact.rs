@@ -13,6 +13,7 @@ use longhand_session::archive::Archive;
 use longhand_session::{FileOperations, Json, Message};
 
 use crate::billing::Family;
+use crate::cells;
 use crate::error::Error;
 use crate::glyphs::Fonts;
 use crate::plan::{self, Plan};
@@ -122,13 +123,16 @@ impl Layout {
     }
 
     /// Tokens that the frame of a page will be billed at.
-    pub fn page_tokens(&self, page: &plan::PlannedPage, family: Family) -> u64 {
+    pub fn page_tokens(&self, page: &plan::PlannedPage, family: Family, fonts: &Fonts) -> u64 {
         let shape = self.shape_of(page.tier);
         let Ok(grid) = shape.grid() else { return 0 };
+        let glyphs = fonts.glyphs(shape.font);
+        let units = page.text.chars().map(|c| glyphs.units(c)).filter(|units| *units > 0);
+        let cells = units.fold(0, |cursor, units| cells::place(cursor, grid.cols, units).next);
         let lines = if grid.columns > 1 {
             page.text.split('\n').count().min(grid.rows)
         } else {
-            page.text.chars().count().div_ceil(grid.cols).clamp(1, grid.rows)
+            cells.div_ceil(grid.cols).clamp(1, grid.rows)
         };
         family.frame_tokens(shape.frame_size, lines * shape.line_repeat * shape.cell_height)
     }

@@ -15,7 +15,7 @@ use longhand_agent::compaction::{
 };
 use longhand_agent::live::Frames;
 use longhand_prompts::Prompts;
-use longhand_session::archive::Archive;
+use longhand_session::archive::{Archive, BLOB_PREFIX};
 use longhand_session::{Entry, MethodId};
 use longhand_snapcompact::Renderer;
 use tokio::sync::watch;
@@ -54,8 +54,24 @@ impl SnapcompactMethod {
             renderer: self.renderer.clone(),
             frames: self.frames.clone(),
             job: job.clone(),
-            preparation,
+            preparation: self.with_present_frames(preparation),
         }
+    }
+
+    /// A preparation whose earlier archive refers only to frames that are there, so that the others are drawn again from their text.
+    fn with_present_frames(&self, preparation: Arc<Preparation>) -> Arc<Preparation> {
+        let before = preparation.previous_preserve_data.as_ref();
+        let (Some(source), Some(data)) = (&self.frames, before) else { return preparation };
+        let Some(mut archive) = Archive::read(data) else { return preparation };
+        let count = archive.frames.len();
+        archive.frames.retain(|frame| {
+            !frame.data.starts_with(BLOB_PREFIX) || source.encoded_bytes(&frame.data).is_some()
+        });
+        if archive.frames.len() == count {
+            return preparation;
+        }
+        let previous_preserve_data = Some(archive.write(Some(data)));
+        Arc::new(Preparation { previous_preserve_data, ..(*preparation).clone() })
     }
 }
 

@@ -184,9 +184,9 @@ impl Attempt {
         let as_text = |page: &plan::PlannedPage| {
             self.job.counter.count(Fragment::Text(&longhand_session::archive::plain(&page.text)))
         };
-        let pages = &layout.plan.pages;
+        let (pages, fonts) = (&layout.plan.pages, self.renderer.fonts());
         let text: u64 = pages.iter().map(as_text).sum();
-        let frames: u64 = pages.iter().map(|page| layout.page_tokens(page, family)).sum();
+        let frames: u64 = pages.iter().map(|page| layout.page_tokens(page, family, fonts)).sum();
         !pages.is_empty() && text <= frames
     }
 
