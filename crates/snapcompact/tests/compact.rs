@@ -265,3 +265,32 @@ fn exact_spellings_of_the_imaged_middle_are_listed_as_text() {
     assert!(made.summary.lines().any(|line| line == id), "{}", made.summary);
     assert!(made.summary.ends_with("\n\nHISTORY"));
 }
+
+#[test]
+fn the_bytes_are_the_same_on_one_thread_and_on_many() {
+    let messages = history(60);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| archived(&messages, None, &[], &without_reasoning()).archive)
+    };
+    assert_eq!(on(1), on(4));
+}
+
+#[test]
+fn any_earlier_archive_is_read_without_harm() {
+    for slot in [
+        json!(null),
+        json!([]),
+        json!({}),
+        json!({"frames": "no", "text": 7}),
+        json!({"frames": [null, {"data": "", "mimeType": 1}], "totalChars": -1, "textHead": "\u{e}¶think:"}),
+        json!({"text": "\u{e}\u{e}\u{f}", "truncatedChars": 1e300}),
+        json!({"text": "█".repeat(50_000), "frames": [{"data": "blob:sha256:x", "mimeType": "image/png",
+            "cols": 0, "rows": 0, "chars": 0, "key": ""}]}),
+    ] {
+        let before = Json::from(json!({"snapcompact": slot, "other": 1}));
+        let made = archived(&history(1), Some(&before), &[], &without_reasoning());
+        assert_eq!(made.preserve_data.get("other"), Some(&json!(1)), "{slot}");
+        assert!(made.archive.text.is_some_and(|text| text.contains("request 0")), "{slot}");
+    }
+}
